@@ -80,6 +80,12 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     text: 'Gateways receive only the clusters of their routes',
   },
   {
+    name: 'PILOT_ENABLE_XDS_IDENTITY_CHECK',
+    example: 'false',
+    standard: 'true',
+    text: 'A node on the secure port must be that of its caller',
+  },
+  {
     name: 'BLOCKED_CIDRS_IN_JWKS_URIS',
     example: '10.0.0.0/8,fd00::/8',
     standard: '',

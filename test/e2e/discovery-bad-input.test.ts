@@ -48,8 +48,12 @@ describe('pilot-discovery with bad input', () => {
       "--grpcAddr: 'here' is not host:port, :port, or empty",
     ],
     [
-      ['discovery', '--configDir', folder, '--grpcAddr', ''],
-      '--grpcAddr is empty: no proxy could ask for anything',
+      ['discovery', '--configDir', folder, '--grpcAddr', '', '--secureGRPCAddr', ''],
+      '--grpcAddr and --secureGRPCAddr are empty: no proxy could ask for anything',
+    ],
+    [
+      ['discovery', '--configDir', folder, '--tlsCertFile', 'tls.crt'],
+      '--tlsCertFile, --tlsKeyFile, --caCertFile: give all three, or none',
     ],
     [
       ['discovery', '--configDir', folder, '--keepaliveTimeout', 'long'],
@@ -163,7 +167,7 @@ describe('pilot-discovery with bad input', () => {
       folder,
       '--unknownFlag',
       'x',
-      '--secureGrpcAddr',
+      '--httpsaddr',
       ':1',
       ...listen(),
     ];
@@ -178,7 +182,7 @@ describe('pilot-discovery with bad input', () => {
       .filter(({ event }) => event === 'discovery.flag_ignored')
       .map(({ warning }) => warning);
     expect(warnings).toEqual([
-      '--secureGRPCAddr is ignored: there is no xDS over TLS yet',
+      '--httpsAddr is ignored: there is no injection',
       '--unknownFlag x is not known, and ignored',
     ]);
   });

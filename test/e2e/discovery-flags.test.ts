@@ -21,13 +21,17 @@ import { eventually } from '../support/eventually.ts';
 import { fakeKube, type KubeDocument, serveFakeKube } from '../support/fake-kube.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { acceptingClient, wholeClient } from '../support/proxy-client.ts';
+import { askSecurely } from '../support/secure-client.ts';
+import { uri, type WorkloadAuthority, workloadAuthority } from '../support/workload-authority.ts';
 
 /** A control plane that runs, with the flags and variables of some rows. */
 interface Program {
   readonly child: { kill(signal: NodeJS.Signals): boolean };
   readonly ended: Promise<unknown>;
   readonly folder: string;
-  readonly ports: Readonly<Record<'grpcAddr' | 'httpAddr' | 'monitoringAddr', number>>;
+  readonly ports: Readonly<
+    Record<'grpcAddr' | 'secureGRPCAddr' | 'httpAddr' | 'monitoringAddr', number>
+  >;
 }
 
 type ProgramName = 'one' | 'two' | 'three';
@@ -120,6 +124,33 @@ async function startFakeConsul(root: string): Promise<ConsulFlags> {
   };
 }
 
+type SecureFlags = Readonly<Record<'tlsCertFile' | 'tlsKeyFile' | 'caCertFile', string>>;
+
+let workloads: WorkloadAuthority;
+
+/** Writes the certificate of the secure port, its key, and the root of its callers. */
+async function writeSecureFiles(root: string): Promise<SecureFlags> {
+  workloads = await workloadAuthority();
+  const { chain, key } = await workloads.issue({ names: [{ type: 'dns', value: 'istiod.test' }] });
+  const texts = { tlsCertFile: chain, tlsKeyFile: key, caCertFile: workloads.root };
+  const paths = Object.entries(texts).map(([flag, text]) => {
+    writeFileSync(join(root, flag), text);
+    return [flag, join(root, flag)] as const;
+  });
+  return Object.fromEntries(paths) as Record<keyof SecureFlags, string>;
+}
+
+/** Whether the secure port answers a caller of the namespace `default` with this node. */
+const answers =
+  (nodeId: string): Row['observe'] =>
+  async ({ ports: { secureGRPCAddr: port } }) => {
+    const pair = await workloads.issue({ names: [uri('spiffe://cluster.local/ns/default/sa/a')] });
+    const node = { id: nodeId, metadata: {} };
+    return async () =>
+      (await askSecurely({ port, root: workloads.root, pair, nodes: [node] })).status ===
+      'ANSWERED';
+  };
+
 const write = ({ folder }: Program, name: string, text: string) =>
   writeFileSync(join(folder, 'config', name), text);
 
@@ -202,6 +233,8 @@ const refuses = (size: number): Row['observe'] => {
   };
 };
 
+const securely: Row = { program: 'one', value: 'SECURE', observe: answers(id) };
+
 const listens = (name: 'grpcAddr' | 'httpAddr' | 'monitoringAddr'): Row => ({
   program: null,
   value: '',
@@ -273,6 +306,10 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
       (await ask(program.ports.httpAddr, '/debug/configz')).body.includes('"namespace":"shop"'),
   },
   grpcAddr: listens('grpcAddr'),
+  secureGRPCAddr: securely,
+  tlsCertFile: securely,
+  tlsKeyFile: securely,
+  caCertFile: securely,
   httpAddr: listens('httpAddr'),
   monitoringAddr: listens('monitoringAddr'),
   keepaliveInterval: {
@@ -404,6 +441,11 @@ spec: { jwtRules: [{ issuer: a, jwksUri: 'http://10.1.2.3/keys' }] }
         (await ask(program.ports.httpAddr, '/debug/flawz')).body.includes('10.1.2.3 is blocked');
     },
   },
+  PILOT_ENABLE_XDS_IDENTITY_CHECK: {
+    program: 'one',
+    value: 'false',
+    observe: answers(id.replace('app.default', 'app.other')),
+  },
   KUBECONFIG: {
     program: 'one',
     value: 'of-variable',
@@ -435,7 +477,7 @@ describe('each flag and variable of pilot-discovery', () => {
 
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
-    const all = await freePorts(3 * names.length);
+    const all = await freePorts(4 * names.length);
     for (const name of apis) {
       const kube = fakeKube();
       kube.put(service(name));
@@ -445,12 +487,16 @@ describe('each flag and variable of pilot-discovery', () => {
       ends.push(() => server.close());
     }
     const consul = await startFakeConsul(root);
+    const secure: Partial<SecureFlags> = await writeSecureFiles(root);
     for (const [index, name] of names.entries()) {
       const folder = join(root, name);
       mkdirSync(join(folder, 'config/all'), { recursive: true });
       writeFileSync(join(folder, 'mesh'), 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }\n');
-      const [grpcAddr = 0, httpAddr = 0, monitoringAddr = 0] = all.slice(3 * index);
-      const ports = { grpcAddr, httpAddr, monitoringAddr };
+      const [grpcAddr = 0, httpAddr = 0, monitoringAddr = 0, secureGRPCAddr = 0] = all.slice(
+        4 * index,
+      );
+      const open = { grpcAddr, httpAddr, monitoringAddr };
+      const ports = { ...open, secureGRPCAddr };
       const given = (kind: Readonly<Record<string, Row>>) =>
         Object.entries(kind).filter(([, { program }]) => program === name);
       const its = given(flags).flatMap(([flag, { value }]) => [
@@ -459,11 +505,13 @@ describe('each flag and variable of pilot-discovery', () => {
           ? join(folder, 'mesh')
           : value === 'CONSUL'
             ? consul[flag as keyof ConsulFlags]
-            : flag === 'kubeconfig'
-              ? join(root, value)
-              : value,
+            : value === 'SECURE'
+              ? (secure[flag as keyof SecureFlags] ?? `127.0.0.1:${secureGRPCAddr}`)
+              : flag === 'kubeconfig'
+                ? join(root, value)
+                : value,
       ]);
-      const listen = Object.entries(ports).flatMap(([flag, port]) => [
+      const listen = Object.entries(open).flatMap(([flag, port]) => [
         `--${flag}`,
         `127.0.0.1:${port}`,
       ]);

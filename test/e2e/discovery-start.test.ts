@@ -84,7 +84,7 @@ describe('how pilot-discovery is started', () => {
     );
     const everywhere = `0.0.0.0:${xds ?? 0}`;
     const folders = ['--configDir', place('one'), '--meshConfig', place('mesh')];
-    const lines = await start(...folders, '--grpcAddr', everywhere);
+    const lines = await start(...folders, '--grpcAddr', everywhere, '--secureGRPCAddr', '');
     await expect
       .poll(lines)
       .toMatchObject([

@@ -7,6 +7,7 @@ import { config } from './mutants/config.ts';
 import { envoy } from './mutants/envoy.ts';
 import { generate } from './mutants/generate.ts';
 import { grpc } from './mutants/grpc.ts';
+import { identity } from './mutants/identity.ts';
 import { kube } from './mutants/kube.ts';
 import { log } from './mutants/log.ts';
 import { node } from './mutants/node.ts';
@@ -37,6 +38,7 @@ export const mutants: readonly Mutant[] = [
   ...envoy,
   ...generate,
   ...grpc,
+  ...identity,
   ...kube,
   ...log,
   ...node,

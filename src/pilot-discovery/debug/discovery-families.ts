@@ -31,7 +31,8 @@ export function discoveryFamilies(
     help,
     samples: [{ value }],
   });
-  const byType = (
+  const by = (
+    label: string,
     name: string,
     help: string,
     values: Readonly<Record<string, number>>,
@@ -39,8 +40,10 @@ export function discoveryFamilies(
     name,
     type: 'counter',
     help,
-    samples: Object.entries(values).map(([type, value]) => ({ labels: { type }, value })),
+    samples: Object.entries(values).map(([text, value]) => ({ labels: { [label]: text }, value })),
   });
+  const byType = (name: string, help: string, values: Readonly<Record<string, number>>) =>
+    by('type', name, help, values);
   const seconds = (name: string, help: string, times: Histogram): MetricFamily => ({
     ...histogram('', help, times),
     name,
@@ -154,6 +157,12 @@ export function discoveryFamilies(
       help: 'Streams that were ended because the proxy did not read.',
       samples: [{ value: counts.unreadStreams }],
     },
+    by(
+      'status',
+      'pilot_refused_callers',
+      'Calls and handshakes on the secure port whose caller is not known, by status.',
+      counts.refusedCallers,
+    ),
     {
       name: 'pilot_xds_bytes',
       type: 'counter',

@@ -1,12 +1,11 @@
-import type * as Grpc from '@grpc/grpc-js';
 import { connect, defer, filter, map, merge, mergeMap, type Observable, share } from 'rxjs';
 import { reduceWithEffects } from '../../operators/reduce-with-effects.ts';
 import { ofType } from '../../operators/tagged-union.ts';
-import { adsCalls } from './ads-calls.ts';
 import type { AdsEvent } from './ads-event.ts';
 import type { CallSources } from './call-events.ts';
+import type { Variant } from '../../shared/xds/messages.ts';
 import { answerEncoder } from './encode-answer.ts';
-import { firstRequests, silence } from './first-request.ts';
+import { type Call, firstRequests, silence } from './first-request.ts';
 import {
   noStreams,
   reduceStreams,
@@ -16,7 +15,7 @@ import {
 } from './reduce-streams.ts';
 import { type CallWorld, serveCall } from './serve-call.ts';
 
-export interface AdsOptions extends Pick<CallSources, 'viewFor$' | 'scheduler'> {
+export interface AdsOptions extends Pick<CallSources, 'viewFor$' | 'nodeFlaw' | 'scheduler'> {
   /** The name of the control plane in its answers. */
   readonly controlPlane: string;
   /** The number of proxies that are written to at once. */
@@ -26,25 +25,25 @@ export interface AdsOptions extends Pick<CallSources, 'viewFor$' | 'scheduler'> 
 }
 
 /**
- * Adds aggregated discovery (ADS, both variants) to a gRPC server, and emits the events of its
- * streams. `throttle` proxies are written to at once; the others wait for their turn. If a stream
- * throws, it ends with an error, and all others go on. Cold; never completes, never errors.
+ * Serves aggregated discovery (ADS) on streams, and emits their events. `throttle` proxies are
+ * written to at once; the others wait for their turn. If a stream throws, it ends with an error,
+ * and all others go on. Cold; never completes, never errors.
  */
 export function serveAds(
-  server: Grpc.Server,
-  { controlPlane, throttle, viewFor$, drain$, scheduler }: AdsOptions,
+  call$: Observable<readonly [Variant, Call]>,
+  { controlPlane, throttle, viewFor$, nodeFlaw, drain$, scheduler }: AdsOptions,
 ): Observable<AdsEvent> {
   return defer(() => {
     const { encode, forget$ } = answerEncoder(controlPlane, scheduler);
     const event$ = merge(
       drain$.pipe(map((ms): StreamsEvent => ({ type: 'drain', ms }))),
-      firstRequests(adsCalls(server), silence, scheduler),
+      firstRequests(call$, silence, scheduler),
     );
     const said$ = event$.pipe(
       reduceWithEffects<StreamsState, StreamsEvent, StreamsEffect>(
         noStreams,
         reduceStreams,
-        (effect$) => carryOut(effect$, { encode, viewFor$, scheduler }, throttle),
+        (effect$) => carryOut(effect$, { encode, viewFor$, nodeFlaw, scheduler }, throttle),
       ),
       mergeMap(({ event }) => (event.type === 'said' ? [event.event] : [])),
     );

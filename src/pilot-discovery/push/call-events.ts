@@ -1,7 +1,6 @@
 import {
   connect,
   EMPTY,
-  filter,
   fromEvent,
   map,
   merge,
@@ -14,6 +13,7 @@ import {
   timeout,
   timer,
 } from 'rxjs';
+import { ofType } from '../../operators/tagged-union.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { type EnvoyRequest, readRequest } from '../../shared/xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
@@ -33,6 +33,8 @@ export interface CallSources {
     node: Node,
     comes: 'empty-handed' | 'with-versions',
   ) => Observable<View> | string;
+  /** Returns why the client of a stream may not be this node; undefined if it may. */
+  readonly nodeFlaw: (call: Call, node: Node) => string | undefined;
   /** The ends of streams: this one and others. */
   readonly end$: Observable<StreamsEnd>;
   readonly scheduler: SchedulerLike;
@@ -50,38 +52,36 @@ export function callEvents(
   const address = call.getPeer();
   const ends$ = sources.end$.pipe(mergeMap((end) => endOf(connection, end, sources.scheduler)));
   const read$ = messages(call, first).pipe(
-    connect((message$) => {
-      const request$ = message$.pipe(
-        filter((message) => message.$typeName !== 'refused'),
-        map(readRequest),
+    map((message) => eventOf(message, (node) => sources.nodeFlaw(call, node))),
+    connect((event$) => {
+      const named$ = event$.pipe(
+        ofType('request'),
+        take(1),
+        mergeMap(({ request: { node, names } }) => (node === undefined ? [] : [{ node, names }])),
       );
-      const unread$ = message$.pipe(filter((message) => message.$typeName === 'refused'));
-      return request$.pipe(
-        connect((asked$) => {
-          const named$ = asked$.pipe(
-            take(1),
-            mergeMap(({ node, names }) => (node === undefined ? [] : [{ node, names }])),
-          );
-          return merge(
-            unread$.pipe(map(({ reason }) => fault(statusCodes.exhausted, reason))),
-            named$.pipe(
-              map(({ node }): AdsEvent => ({
-                type: 'connected',
-                connection,
-                node,
-                variant,
-                address,
-              })),
-              map((event) => ({ type: 'said', event }) as const),
-            ),
-            asked$.pipe(map((request) => ({ type: 'request', request }) as const)),
-            named$.pipe(switchMap(({ node, names }) => views(node, names, sources))),
-          );
-        }),
+      return merge(
+        named$.pipe(
+          map(({ node }): AdsEvent => ({ type: 'connected', connection, node, variant, address })),
+          map((event) => ({ type: 'said', event }) as const),
+        ),
+        event$,
+        named$.pipe(switchMap(({ node, names }) => views(node, names, sources))),
       );
     }),
   );
   return merge(ends$, read$);
+}
+
+type Read = Extract<CallEvent, { readonly type: 'request' | 'fault' }>;
+
+/** Returns a request, or why the stream ends because of it. */
+function eventOf(message: StreamMessage, flawOf: (node: Node) => string | undefined): Read {
+  if (message.$typeName === 'refused') return fault(statusCodes.exhausted, message.reason);
+  const request = readRequest(message);
+  const flaw = request.node && flawOf(request.node);
+  return flaw === undefined
+    ? { type: 'request', request }
+    : fault(statusCodes.permissionDenied, flaw);
 }
 
 /** Emits the messages of a stream that was paused after its first one. */
@@ -94,7 +94,7 @@ function messages(call: Call, first: StreamMessage): Observable<StreamMessage> {
   return merge(of(first), later$);
 }
 
-function fault(code: number, reason: string): CallEvent {
+function fault(code: number, reason: string): Extract<CallEvent, { readonly type: 'fault' }> {
   return { type: 'fault', fault: { how: 'status', code, reason } };
 }
 

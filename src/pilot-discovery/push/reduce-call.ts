@@ -40,7 +40,13 @@ export type CallEffect =
   | { readonly type: 'fault'; readonly fault: CallFault };
 
 /** https://grpc.io/docs/guides/status-codes/ */
-export const statusCodes = { invalidArgument: 3, exhausted: 8, internal: 13, unavailable: 14 };
+export const statusCodes = {
+  invalidArgument: 3,
+  permissionDenied: 7,
+  exhausted: 8,
+  internal: 13,
+  unavailable: 14,
+};
 
 const codes = { shape: statusCodes.invalidArgument, limit: statusCodes.exhausted };
 

@@ -12,8 +12,8 @@ export interface ConnectionBounds {
 
 /** The connections of a server. */
 export interface BoundedConnections {
-  /** Admits a new client, or closes its connection. */
-  readonly add: (socket: Socket) => void;
+  /** Hands a new client to `admit`, or closes its connection. */
+  readonly add: (socket: Socket, admit: (socket: Socket) => void) => void;
   /** Notes a request of the client at `address`, which is `IP:port`. */
   readonly asked: (address: string) => void;
 }
@@ -28,7 +28,6 @@ export interface BoundedConnections {
  */
 export function boundedConnections(
   { most, silence }: ConnectionBounds,
-  admit: (socket: Socket) => void,
   tell: (address: string, reason: string) => void,
   scheduler: SchedulerLike,
 ): BoundedConnections {
@@ -45,7 +44,7 @@ export function boundedConnections(
     socket.destroy();
   };
   return {
-    add: (socket) => {
+    add: (socket, admit) => {
       const address = `${socket.remoteAddress}:${socket.remotePort}`;
       const full = `${most} connections are open, which is the limit`;
       const [oldest] = silent;

@@ -2,6 +2,7 @@ import { cpus, hostname } from 'node:os';
 import type { ConsulServer } from '../../shared/consul/consul-query.ts';
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import type { GatewayClusters } from '../environment/environment.ts';
+import type { ServingPaths } from '../identity/serving-files.ts';
 import { isLabel } from '../istio/host-names.ts';
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 import {
@@ -28,6 +29,14 @@ export interface ConsulConfig extends Required<Omit<ConsulServer, 'proxy'>> {
   readonly datacenters: readonly string[];
 }
 
+/** The port for authenticated proxies. */
+export interface SecureConfig {
+  readonly address: ListenAddress;
+  readonly files: ServingPaths;
+  /** Whether a caller may be a node of another namespace or account. */
+  readonly nodes: 'own' | 'any';
+}
+
 /** How the control plane runs. */
 export interface DiscoveryConfig {
   /** A folder of YAML; '' if the MeshConfig names it. */
@@ -43,6 +52,7 @@ export interface DiscoveryConfig {
   readonly namespace: string;
   /** Undefined if it is off. */
   readonly grpc: ListenAddress | undefined;
+  readonly secure: SecureConfig | undefined;
   readonly http: ListenAddress | undefined;
   readonly monitoring: ListenAddress | undefined;
   /** The longest time over which proxies are sent elsewhere at the end. All durations are in ms. */
@@ -77,6 +87,14 @@ export interface ResolvedDiscovery {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
+
+/** The mounted Secret with the certificate, as in istiod. */
+const mounted = './var/run/secrets/istiod';
+const mountedFiles: ServingPaths = {
+  chain: `${mounted}/tls/tls.crt`,
+  key: `${mounted}/tls/tls.key`,
+  roots: [`${mounted}/ca/root-cert.pem`, `${mounted}/tls/ca.crt`],
+};
 
 const isRegistry = (name: string): name is ServiceRegistry =>
   (registryNames as readonly string[]).includes(name);
@@ -168,6 +186,15 @@ export function discoveryConfig(
       `BLOCKED_CIDRS_IN_JWKS_URIS: '${ranges.wrong}' is not a range (such as 10.0.0.0/8), and not none`,
     );
 
+  const files = {
+    chain: flag('tlsCertFile'),
+    key: flag('tlsKeyFile'),
+    roots: [flag('caCertFile')],
+  };
+  const givenFiles = [files.chain, files.key, ...files.roots].filter((path) => path !== '');
+  const nodes = trueOrSaid('PILOT_ENABLE_XDS_IDENTITY_CHECK') ? 'own' : 'any';
+  const secureAddress = address('secureGRPCAddr');
+
   const config: DiscoveryConfig = {
     configDir: flag('configDir'),
     registries: given.registries === undefined ? undefined : registriesIn(given.registries),
@@ -183,6 +210,11 @@ export function discoveryConfig(
     gatewayClusters: trueOrSaid('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG') ? 'reached' : 'all',
     namespace: flag('namespace'),
     grpc: address('grpcAddr'),
+    secure: secureAddress && {
+      address: secureAddress,
+      files: givenFiles.length === 0 ? mountedFiles : files,
+      nodes,
+    },
     http: address('httpAddr'),
     monitoring: address('monitoringAddr'),
     keepalive: {
@@ -204,7 +236,7 @@ export function discoveryConfig(
     podName: variable('POD_NAME') ?? hostname(),
     podNamespace: variable('POD_NAMESPACE') ?? 'istio-system',
   };
-  if (config.grpc === undefined && problems.length === 0)
-    problems.push('--grpcAddr is empty: no proxy could ask for anything');
+  if (config.grpc === undefined && config.secure === undefined && problems.length === 0)
+    problems.push('--grpcAddr and --secureGRPCAddr are empty: no proxy could ask for anything');
   return { config, problems, warnings };
 }

@@ -79,6 +79,30 @@ export const discoveryFlags = {
     default: ':15010',
     example: '127.0.0.1:15010',
   },
+  secureGRPCAddr: {
+    value: 'host:port',
+    text: 'address for xDS over TLS; empty: none',
+    default: ':15012',
+    example: '10.0.0.7:15012',
+  },
+  tlsCertFile: {
+    value: 'path',
+    text: 'certificate chain for secureGRPCAddr, PEM',
+    default: '',
+    example: '/etc/pilot/tls.crt',
+  },
+  tlsKeyFile: {
+    value: 'path',
+    text: 'key of that certificate, PEM',
+    default: '',
+    example: '/etc/pilot/tls.key',
+  },
+  caCertFile: {
+    value: 'path',
+    text: 'roots for certificates of proxies, PEM',
+    default: '',
+    example: '/etc/pilot/ca.crt',
+  },
   httpAddr: {
     value: 'host:port',
     text: 'address of /ready and /debug; empty: none',
@@ -126,13 +150,6 @@ export const discoveryFlags = {
     text: 'largest request of a proxy',
     default: '4194304',
     example: '8388608',
-  },
-  secureGRPCAddr: {
-    value: 'host:port',
-    text: 'ignored: there is no xDS over TLS yet',
-    default: '',
-    example: ':15012',
-    ignored: true,
   },
   httpsAddr: {
     value: 'host:port',

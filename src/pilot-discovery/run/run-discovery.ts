@@ -34,7 +34,7 @@ import type { Handler } from '../../shared/http/handler.ts';
 import { statusServer } from '../../shared/http/status-server.ts';
 import { holdRemovals } from '../environment/hold-removals.ts';
 import type { StoreEvent } from '../environment/store-event.ts';
-import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
+import type { DiscoveryConfig, ListenAddress, SecureConfig } from './discovery-config.ts';
 import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
 import { foldView, freshView } from '../state/fold-view.ts';
 import { proxyOf } from './proxy-of.ts';
@@ -42,7 +42,9 @@ import { proxyViews } from './proxy-views.ts';
 import { fetchKeys } from '../registry/keys/fetch-keys.ts';
 import { keysSource, keysSourceName } from '../registry/keys/keys-source.ts';
 import { asksForKeys } from '../registry/keys/wanted-keys.ts';
-import { serveGrpc } from './serve-grpc.ts';
+import { identifyBy } from '../identity/identify.ts';
+import { servingFiles } from '../identity/serving-files.ts';
+import { type SecurePort, serveGrpc } from './serve-grpc.ts';
 import { type Snapshot, snapshots } from '../environment/snapshots.ts';
 
 /** The longest pause between two proxies that are sent elsewhere at the end, in ms. */
@@ -123,29 +125,30 @@ export function runDiscovery(
       const mayServe = ({ content }: Snapshot) => comes === 'empty-handed' || content === 'told';
       return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
     };
+    const grpc$ = serveGrpc(
+      {
+        plain: config.grpc,
+        secure: config.secure && securePort(config.secure, snapshot$, scheduler),
+      },
+      {
+        viewFor$,
+        controlPlane: JSON.stringify({
+          Component: 'pilot-discovery',
+          ID: config.podName,
+          Info: { version },
+        }),
+        throttle: config.pushThrottle,
+        keepalive: config.keepalive,
+        largestRequest: config.largestRequest,
+        drain$: ending$.pipe(map(({ ms }) => ms)),
+        scheduler,
+      },
+    );
     const servers: readonly (readonly [
       ServerName,
       ListenAddress | undefined,
       (address: ListenAddress) => Observable<DiscoveryEvent>,
     ])[] = [
-      [
-        'grpcAddr',
-        config.grpc,
-        (address) =>
-          serveGrpc(address, {
-            viewFor$,
-            controlPlane: JSON.stringify({
-              Component: 'pilot-discovery',
-              ID: config.podName,
-              Info: { version },
-            }),
-            throttle: config.pushThrottle,
-            keepalive: config.keepalive,
-            largestRequest: config.largestRequest,
-            drain$: ending$.pipe(map(({ ms }) => ms)),
-            scheduler,
-          }),
-      ],
       [
         'httpAddr',
         config.http,
@@ -166,6 +169,7 @@ export function runDiscovery(
       ],
     ];
     const served$ = merge(
+      grpc$,
       ...servers.map(([, address, serve$]) => (address === undefined ? EMPTY : serve$(address))),
     );
     const over: DiscoveryEvent = { type: 'over' };
@@ -187,6 +191,21 @@ export function runDiscovery(
     const kept$ = snapshot$.pipe(ignoreElements());
     return merge(end$, served$, kept$, forget$, told$);
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
+}
+
+function securePort(
+  { address, files, nodes }: SecureConfig,
+  snapshot$: Observable<Snapshot>,
+  scheduler: SchedulerLike,
+): SecurePort {
+  const trustDomain$ = snapshot$.pipe(map(({ environment }) => environment.mesh.trustDomain));
+  return {
+    address,
+    serving$: servingFiles(files, scheduler),
+    identify$: identifyBy(trustDomain$, scheduler),
+    nodes,
+    services: [],
+  };
 }
 
 function http(

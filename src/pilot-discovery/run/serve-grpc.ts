@@ -1,99 +1,132 @@
-import { createServer } from 'node:net';
 import {
   logVerbosity,
-  Server,
   ServerCredentials,
   ServerInterceptingCall,
   setLogVerbosity,
   status,
 } from '@grpc/grpc-js';
-import { Observable, tap } from 'rxjs';
-import { tellErrors } from '../../shared/files/server-errors.ts';
-import { boundedMessages, type TellRefused } from '../../shared/grpc/bounded-messages.ts';
+import { defer, finalize, merge, mergeMap, type Observable, Subject, tap } from 'rxjs';
+import type { TellRefused } from '../../shared/grpc/bounded-messages.ts';
+import type { Variant } from '../../shared/xds/messages.ts';
+import { identifiedCalls, type Identify } from '../identity/identified-calls.ts';
+import { nodeFlaw } from '../identity/node-flaw.ts';
+import type { SecureService } from '../identity/caller-of.ts';
+import type { ServingEvent } from '../identity/serving-files.ts';
+import { adsCalls } from '../push/ads-calls.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { type AdsOptions, serveAds } from '../push/ads-server.ts';
-import { clientLimits } from '../push/client-limits.ts';
-import { boundedConnections } from './bounded-connections.ts';
-import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
+import type { Call } from '../push/first-request.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
+import type { ListenAddress } from './discovery-config.ts';
+import { boundedServer, type GrpcLimits, grpcPort } from './grpc-port.ts';
+import { listenSecurely } from './listen-securely.ts';
 
-type GrpcSign =
-  AdsEvent | Extract<DiscoveryEvent, { readonly type: 'listening' | 'failed' | 'not-taken' }>;
-
-export interface ServeGrpcOptions extends AdsOptions {
-  readonly keepalive: DiscoveryConfig['keepalive'];
-  /** The largest request, in bytes. */
-  readonly largestRequest: number;
+/** The port on which each call has an authenticated caller. */
+export interface SecurePort {
+  readonly address: ListenAddress;
+  /** The certificates of the port. It is opened with the first one. */
+  readonly serving$: Observable<ServingEvent>;
+  readonly identify$: Identify;
+  /** Whether a caller may be a node of another namespace or account. */
+  readonly nodes: 'own' | 'any';
+  /** The services besides xDS. */
+  readonly services: readonly SecureService<DiscoveryEvent>[];
 }
 
-/** How long a proxy may keep a connection that has reached its age, in ms. As in istiod. */
-const grace = 10_000;
+/** The ports of gRPC; undefined if a port is off. */
+export interface GrpcPorts {
+  readonly plain: ListenAddress | undefined;
+  readonly secure: SecurePort | undefined;
+}
+
+export interface ServeGrpcOptions extends Omit<AdsOptions, 'nodeFlaw'>, GrpcLimits {}
+
+/** The services of one port. */
+interface Served {
+  /** Its streams of xDS. */
+  readonly call$: Observable<readonly [Variant, Call]>;
+  /** Everything else that happens on it. */
+  readonly event$: Observable<DiscoveryEvent>;
+  /** Returns why the client of a stream may not be a node; undefined if it may. */
+  readonly nodeFlaw: AdsOptions['nodeFlaw'];
+  /** Notes a stream of the client at `address`. */
+  readonly connected: (address: string) => void;
+}
 
 /**
- * Serves xDS over gRPC in plain text. Emits `listening`, or `failed` and nothing more; then the
- * events of its streams. Never completes, never errors. Closes all connections on unsubscribe.
+ * Serves xDS over gRPC: in plain text, and over TLS to authenticated callers. Emits `listening` for
+ * each port, or `failed`; then the events of its streams. Never completes, never errors. Closes all
+ * connections on unsubscribe.
  */
 export function serveGrpc(
-  { host, port }: ListenAddress,
-  { keepalive, largestRequest, ...ads }: ServeGrpcOptions,
-): Observable<GrpcSign> {
-  return new Observable((subscriber) => {
+  { plain, secure }: GrpcPorts,
+  options: ServeGrpcOptions,
+): Observable<DiscoveryEvent> {
+  return defer(() => {
     setLogVerbosity(logVerbosity.NONE); // else stderr repeats returned errors
+    const refused$ = new Subject<AdsEvent>();
     const tell: TellRefused = (address, reason) =>
-      subscriber.next({ type: 'stream-refused', connection: 0, address, reason });
-    const bounds = {
-      ofConnection: clientLimits.unfinishedOfConnection.value * largestRequest,
-      inAll: clientLimits.unfinishedInAll.value * largestRequest,
-    };
-    const server = new Server({
-      interceptors: [boundedMessages({ ServerInterceptingCall, status }, bounds, tell)],
-      'grpc.keepalive_time_ms': keepalive.interval,
-      'grpc.keepalive_timeout_ms': keepalive.timeout,
-      'grpc.max_receive_message_length': largestRequest,
-      // A proxy has one stream on a connection; an agent has one for each Envoy that it starts.
-      'grpc.max_concurrent_streams': clientLimits.streamsOfConnection.value,
-      'grpc.max_connection_idle_ms': clientLimits.idle.value,
-      'grpc-node.max_session_memory': clientLimits.session.value / 1_000_000, // in MB
-      'grpc.enable_channelz': 0, // it counts each message, and nobody reads that
-      ...(keepalive.age > 0 && {
-        'grpc.max_connection_age_ms': keepalive.age,
-        'grpc.max_connection_age_grace_ms': Math.min(grace, keepalive.age),
-      }),
-    });
-    const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-    const limits = {
-      most: clientLimits.connections.value,
-      silence: { longest: clientLimits.silence.value, most: clientLimits.silentConnections.value },
-    };
-    const connections = boundedConnections(
-      limits,
-      (socket) => injector.injectConnection(socket),
-      tell,
-      ads.scheduler,
-    );
-    const event$ = serveAds(server, ads).pipe(
-      tap((event) => {
-        if (event.type === 'connected') connections.asked(event.address);
-      }),
-    );
-    subscriber.add(event$.subscribe(subscriber));
-    const address = `${host === '' ? '[::]' : host.includes(':') ? `[${host}]` : host}:${port}`;
-    const serverAddress = { server: 'grpcAddr', address } as const;
-    const listener = createServer((socket) => connections.add(socket));
-    tellErrors(
-      listener,
-      {
-        failed: (reason) => subscriber.next({ type: 'failed', ...serverAddress, reason }),
-        notTaken: (reason) => subscriber.next({ type: 'not-taken', ...serverAddress, reason }),
+      refused$.next({ type: 'stream-refused', connection: 0, address, reason });
+    const ports = [
+      ...(plain === undefined ? [] : [servePlain(plain, options, tell)]),
+      ...(secure === undefined ? [] : [serveSecure(secure, options, tell)]),
+    ];
+    const portOf = new WeakMap<Call, Served>();
+    const calls = ports.map((port) => port.call$.pipe(tap(([, call]) => portOf.set(call, port))));
+    const stream$ = serveAds(merge(...calls), {
+      ...options,
+      nodeFlaw(call, node) {
+        const port = portOf.get(call);
+        return port === undefined ? 'its port is not known' : port.nodeFlaw(call, node);
       },
-      ads.scheduler,
+    }).pipe(
+      tap((event) => {
+        if (event.type === 'connected') for (const port of ports) port.connected(event.address);
+      }),
     );
-    listener.listen({ port, ...(host !== '' && { host }) }, () =>
-      subscriber.next({ type: 'listening', ...serverAddress }),
-    );
-    return () => {
-      listener.close();
-      server.forceShutdown();
-    };
+    return merge(refused$, stream$, ...ports.map(({ event$ }) => event$));
   });
+}
+
+function servePlain(address: ListenAddress, options: ServeGrpcOptions, tell: TellRefused): Served {
+  const server = boundedServer(options, [], tell);
+  const port = grpcPort('grpcAddr', address, tell, options.scheduler);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  return {
+    call$: adsCalls(server),
+    event$: port
+      .listen$((socket) => injector.injectConnection(socket))
+      .pipe(finalize(() => server.forceShutdown())),
+    nodeFlaw: () => undefined,
+    connected: port.asked,
+  };
+}
+
+function serveSecure(
+  { address, serving$, identify$, nodes, services }: SecurePort,
+  options: ServeGrpcOptions,
+  tell: TellRefused,
+): Served {
+  const calls = identifiedCalls({ ServerInterceptingCall, status }, identify$);
+  const server = boundedServer(options, [calls.interceptor], tell);
+  const port = grpcPort('secureGRPCAddr', address, tell, options.scheduler);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const identified$ = calls.event$.pipe(
+    mergeMap((event): readonly DiscoveryEvent[] => {
+      if (event.type === 'caller-refused') return [event];
+      port.asked(event.address);
+      return [];
+    }),
+  );
+  const listen$ = listenSecurely(port, serving$, (socket) => injector.injectConnection(socket));
+  return {
+    call$: adsCalls(server),
+    event$: merge(
+      identified$,
+      ...services.map((serve$) => serve$(server, calls.callerOf)),
+      listen$,
+    ).pipe(finalize(() => server.forceShutdown())),
+    nodeFlaw: (call, node) => (nodes === 'any' ? undefined : nodeFlaw(calls.callerOf(call), node)),
+    connected: () => undefined, // the caller was authenticated before
+  };
 }

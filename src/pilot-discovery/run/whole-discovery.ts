@@ -37,6 +37,7 @@ export async function wholeDiscovery({
   const log = logOptions(logging);
   const allProblems = [
     ...problems,
+    ...incomplete(given),
     ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`)),
   ];
   if (allProblems.length > 0) throw new Fatal(allProblems.join('; '), exitCodes.usage);
@@ -100,12 +101,28 @@ function failureOf(
   config: DiscoveryConfig,
 ): Fatal {
   const { host = '', port = 0 } =
-    { grpcAddr: config.grpc, httpAddr: config.http, monitoringAddr: config.monitoring }[server] ??
-    {};
+    {
+      grpcAddr: config.grpc,
+      secureGRPCAddr: config.secure?.address,
+      httpAddr: config.http,
+      monitoringAddr: config.monitoring,
+    }[server] ?? {};
   const why = reason.includes('EADDRINUSE')
     ? `is taken${takenBy({ host, port, choose: `--${server}` })}`
     : `cannot be listened on: ${reason}`;
   return new Fatal(`--${server} ${address} ${why}`, exitCodes.unavailable);
+}
+
+/** Returns a problem if only some files of the secure port are named: it needs all of them. */
+function incomplete({
+  tlsCertFile = '',
+  tlsKeyFile = '',
+  caCertFile = '',
+}: WholeDiscovery['given']): readonly string[] {
+  const named = [tlsCertFile, tlsKeyFile, caCertFile].filter((path) => path !== '');
+  return named.length === 0 || named.length === 3
+    ? []
+    : ['--tlsCertFile, --tlsKeyFile, --caCertFile: give all three, or none'];
 }
 
 /** Returns a warning for each unknown flag, with the value, if it has one. */

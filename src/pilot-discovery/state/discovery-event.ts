@@ -2,7 +2,7 @@ import type { AdsEvent } from '../push/ads-event.ts';
 import type { Built, Told } from '../environment/snapshots.ts';
 
 /** A server of the control plane, by the flag that names its address. */
-export type ServerName = 'grpcAddr' | 'httpAddr' | 'monitoringAddr';
+export type ServerName = 'grpcAddr' | 'secureGRPCAddr' | 'httpAddr' | 'monitoringAddr';
 
 /** An event of a control plane that runs. */
 export type DiscoveryEvent =
@@ -22,6 +22,18 @@ export type DiscoveryEvent =
       readonly type: 'not-taken';
       readonly server: ServerName;
       readonly address: string;
+      readonly reason: string;
+    }
+  /** The secure port has a new certificate, which expires at this time (ms since 1970). */
+  | { readonly type: 'serving'; readonly serial: string; readonly expires: number }
+  /** The secure port has no certificate, or keeps the one before it. */
+  | { readonly type: 'unserved'; readonly reason: string }
+  /** A call on the secure port was refused, because its caller is not known. */
+  | {
+      readonly type: 'caller-refused';
+      readonly address: string;
+      /** The name of the gRPC status; `TLS` if there was no call. */
+      readonly status: string;
       readonly reason: string;
     }
   | { readonly type: 'terminate-requested'; readonly by: string }

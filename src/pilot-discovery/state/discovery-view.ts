@@ -2,6 +2,7 @@ import { emptyHistogram, type Histogram } from '../../operators/histogram.ts';
 import type { ConnectionStates } from '../push/connection-states.ts';
 import type { Environment } from '../environment/environment.ts';
 import { heldRemovals, type Store } from '../environment/store.ts';
+import type { CallerRefusals } from './caller-refusals.ts';
 import type { PushTraces } from './push-trace.ts';
 
 /** The state of a control plane that runs. */
@@ -19,6 +20,7 @@ export interface DiscoveryView {
     | undefined;
   readonly connections: ConnectionStates;
   readonly traces: PushTraces;
+  readonly refusals: CallerRefusals;
   /** Whether it was asked to end. */
   readonly isEnding: boolean;
   readonly counts: DiscoveryCounts;
@@ -32,6 +34,8 @@ export interface DiscoveryCounts {
   /** Changes by class. */
   readonly updates: Readonly<Record<string, number>>;
   readonly refusedStreams: number;
+  /** Calls whose caller is not known, by the name of their status. */
+  readonly refusedCallers: Readonly<Record<string, number>>;
   /** Streams that were ended, because their proxies did not read. */
   readonly unreadStreams: number;
   /** Snapshots by the class of their change. */
@@ -65,6 +69,7 @@ export const noCounts: DiscoveryCounts = {
   updates: {},
   triggers: {},
   refusedStreams: 0,
+  refusedCallers: {},
   unreadStreams: 0,
   bytes: 0,
   sizes: {},

@@ -4,6 +4,7 @@ import {
   noCounts,
   sizeLimits,
 } from './discovery-view.ts';
+import { withRefusal } from './caller-refusals.ts';
 import { traceOfAnswer, traceOfBuilt } from './push-trace.ts';
 import { counted as withValue, emptyHistogram, observed } from '../../operators/histogram.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
@@ -20,6 +21,7 @@ export const freshView: DiscoveryView = {
   snapshot: undefined,
   connections: ConnectionMap.empty(),
   traces: [],
+  refusals: new Map(),
   counts: noCounts,
 };
 
@@ -44,6 +46,10 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
       };
     case 'terminate-requested':
       return { ...view, isEnding: true };
+    case 'caller-refused':
+      return afterRefusal(view, event, now);
+    case 'serving':
+    case 'unserved':
     case 'listening':
     case 'failed':
     case 'not-taken':
@@ -58,6 +64,15 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
       return { ...view, connections, traces, counts: countsAfter(timed(view, event, now), event) };
     }
   }
+}
+
+function afterRefusal(
+  view: DiscoveryView,
+  event: Extract<DiscoveryEvent, { readonly type: 'caller-refused' }>,
+  now: number,
+): DiscoveryView {
+  const counts = counted(view.counts, 'refusedCallers', event.status);
+  return { ...view, counts, refusals: withRefusal(view.refusals, event.address, now) };
 }
 
 /** The first snapshot does not count as a change. */
@@ -118,7 +133,7 @@ function countsAfter(
 
 function counted(
   counts: DiscoveryCounts,
-  counter: 'pushes' | 'rejects' | 'updates' | 'triggers',
+  counter: 'pushes' | 'refusedCallers' | 'rejects' | 'updates' | 'triggers',
   name: string,
 ): DiscoveryCounts {
   return {

@@ -1,4 +1,5 @@
 import type { DiscoveryView } from './discovery-view.ts';
+import { unsaid } from './caller-refusals.ts';
 import { leftOut } from './push-status.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { Flaw } from '../istio/model.ts';
@@ -63,6 +64,24 @@ export function narrateDiscovery(
     }
     case 'stream-refused':
       return [line('discovery.stream_refused', { address: event.address, reason: event.reason })];
+    case 'serving': {
+      const { serial, expires } = event;
+      return [line('discovery.serving', { serial, notAfter: new Date(expires).toISOString() })];
+    }
+    case 'unserved':
+      return [line('discovery.unserved_tls', { reason: event.reason })];
+    case 'caller-refused': {
+      const { address, status, reason } = event;
+      const more = unsaid(before.refusals, address, now);
+      return more === undefined
+        ? []
+        : [
+            line('discovery.caller_refused', {
+              ...{ address, status, reason },
+              ...(more > 0 && { more }),
+            }),
+          ];
+    }
     case 'reads-nothing':
       return [line('discovery.reads_nothing', { address: event.address, reason: event.reason })];
     case 'not-taken': {

@@ -1,6 +1,7 @@
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type * as Grpc from '@grpc/grpc-js';
 import { asyncScheduler } from 'rxjs';
+import { streamOf } from './stream-of.ts';
 import { afterPiece, type MessageProgress, noMessage } from './message-progress.ts';
 
 /** The largest total size of unfinished messages, in bytes. */
@@ -129,14 +130,4 @@ export function boundedMessages(
       },
     });
   };
-}
-
-/** Returns the HTTP/2 stream of a call. gRPC for Node has this property but does not declare it. */
-function streamOf(call: Grpc.ServerInterceptingCallInterface): ServerHttp2Stream {
-  const { stream } = call as Grpc.ServerInterceptingCallInterface & {
-    readonly stream?: ServerHttp2Stream;
-  };
-  if (stream === undefined)
-    throw new Error('this gRPC has no stream below a call: its messages cannot be bounded');
-  return stream;
 }

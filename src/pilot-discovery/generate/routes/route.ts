@@ -17,7 +17,7 @@ type Route = Init<typeof RouteSchema>;
 type RouteMatch = Init<typeof RouteMatchSchema>;
 
 /** The proxy for which routes are made. */
-export interface Caller {
+export interface RouteCaller {
   readonly namespace: string;
   readonly labels: Labels;
   /** The gateway whose matches apply: `mesh` for a sidecar, else `NAMESPACE/NAME` of a Gateway. */
@@ -30,7 +30,7 @@ export interface Caller {
  */
 export function routesOfVirtualService(
   rule: Resource<'VirtualService'>,
-  caller: Caller,
+  caller: RouteCaller,
   around: RouteSurroundings,
 ): Route[] {
   const routes: Route[] = [];
@@ -52,7 +52,7 @@ export function routesOfVirtualService(
  */
 function isFor(
   { port, gateways, sourceLabels, sourceNamespace }: HttpMatch,
-  caller: Caller,
+  caller: RouteCaller,
   listenerPort: number,
 ): boolean {
   if (port !== 0 && port !== listenerPort) return false;

@@ -44,6 +44,14 @@ export const discoveryEvents = {
   'discovery.rejected': error('a proxy has NACKed resources, and goes on with those before'),
   /** The control plane has refused a stream. */
   'discovery.stream_refused': warn('a stream is refused'),
+  /** The secure port has a new certificate. The line has its serial and its end. */
+  'discovery.serving': info('the secure port has a new certificate'),
+  /** The secure port gets no certificate: the one before stays, if there is one. */
+  'discovery.unserved_tls': warn(
+    'there is no new certificate for the secure port: the one before stays, without one it is closed',
+  ),
+  /** A caller is refused. `more`: those of its IP since the line before. */
+  'discovery.caller_refused': warn('a caller is refused'),
   /** A proxy does not read its answers, and its stream is ended. */
   'discovery.reads_nothing': warn('a proxy does not read its answers, and its stream is ended'),
 };

@@ -19,7 +19,8 @@ import {
   type Node,
 } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { AdsEvent } from '../../../../src/pilot-discovery/push/ads-event.ts';
-import { serveAds } from '../../../../src/pilot-discovery/push/ads-server.ts';
+import { adsCalls } from '../../../../src/pilot-discovery/push/ads-calls.ts';
+import { type AdsOptions, serveAds } from '../../../../src/pilot-discovery/push/ads-server.ts';
 import { type TypedView, typeUrls, type View } from '../../../../src/pilot-discovery/push/view.ts';
 import { framed, openStream } from '../../../hostile/raw-grpc.ts';
 import { deltaClient, wholeClient } from '../../../support/proxy-client.ts';
@@ -52,13 +53,15 @@ async function served(
   throttle = 16,
   drain$: Observable<number> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
+  nodeFlaw: AdsOptions['nodeFlaw'] = () => undefined,
 ) {
   const server = new Server();
   const events: AdsEvent[] = [];
-  const serving = serveAds(server, {
+  const serving = serveAds(adsCalls(server), {
     controlPlane: 'test',
     throttle,
     viewFor$,
+    nodeFlaw,
     drain$,
     scheduler,
   }).subscribe({
@@ -356,10 +359,11 @@ describe('serveAds', () => {
     const clock = new VirtualTimeScheduler();
     const server = new Server();
     const events: AdsEvent[] = [];
-    const serving = serveAds(server, {
+    const serving = serveAds(adsCalls(server), {
       controlPlane: 'test',
       throttle: 1,
       viewFor$: () => NEVER,
+      nodeFlaw: () => undefined,
       drain$: NEVER,
       scheduler: clock,
     }).subscribe({

@@ -21,13 +21,12 @@ function made(most: number, silent = most) {
   const [admitted, told]: [number[], string[]] = [[], []];
   const connections = boundedConnections(
     { most, silence: { longest: 10_000, most: silent } },
-    (socket) => admitted.push(socket.remotePort ?? 0),
     (address, reason) => told.push(`${scheduler.now()} ${address} ${reason}`),
     scheduler,
   );
   const add = (port: number) => {
     const socket = new FakeSocket(port);
-    connections.add(socket as unknown as Socket);
+    connections.add(socket as unknown as Socket, ({ remotePort = 0 }) => admitted.push(remotePort));
     return socket;
   };
   return {

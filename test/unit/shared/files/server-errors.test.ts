@@ -89,7 +89,8 @@ describe('a server that cannot take a connection', () => {
     {
       what: 'gRPC of the control plane',
       at: 'port',
-      serve$: ({ port }) => types$(serveGrpc({ host: '127.0.0.1', port }, grpc)),
+      serve$: ({ port }) =>
+        types$(serveGrpc({ plain: { host: '127.0.0.1', port }, secure: undefined }, grpc)),
     },
   ])('tells that once, and goes on: $what', async ({ at, serve$ }) => {
     const listen = vi.spyOn(Server.prototype, 'listen');

@@ -1,0 +1,88 @@
+import {
+  asyncScheduler,
+  concatMap,
+  distinctUntilChanged,
+  map,
+  type Observable,
+  type SchedulerLike,
+  timer,
+} from 'rxjs';
+import { repeatOn } from '../../operators/repeat-on.ts';
+import { keyPairFlaw, pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
+import { largest, readOutside } from '../../shared/files/outside-file.ts';
+import { watchFiles } from '../../streams/watch-files.ts';
+
+/** The certificate of a server and its key, and the roots that verify its clients; all PEM. */
+export interface ServingPair {
+  readonly chain: string;
+  readonly key: string;
+  readonly roots: string;
+}
+
+/** A certificate to serve with, or why there is none: then the one before it stays in use. */
+export type ServingEvent =
+  | { readonly type: 'serving'; readonly serving: ServingPair }
+  | { readonly type: 'unserved'; readonly reason: string };
+
+/** The paths of the files. The first existing file with roots counts. */
+export interface ServingPaths {
+  readonly chain: string;
+  readonly key: string;
+  readonly roots: readonly string[];
+}
+
+/** The time from a change to the reading, in ms: certificate and key are written one by one. */
+const gather = 100;
+/** The time between two readings without a change, in ms: a certificate may expire. */
+const every = 60_000;
+
+/**
+ * Emits the certificate that the files have, then each new one. If they cannot be used, emits the
+ * reason, once. Cold; never completes, never errors.
+ */
+export function servingFiles(
+  paths: ServingPaths,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<ServingEvent> {
+  const look$ = timer(gather, scheduler).pipe(concatMap(() => readServing(paths, scheduler.now())));
+  const all = [paths.chain, paths.key, ...paths.roots];
+  return look$.pipe(
+    repeatOn(watchFiles(all, scheduler), () => every, scheduler),
+    map((event) => ({ event, text: JSON.stringify(event) })),
+    distinctUntilChanged((before, after) => before.text === after.text),
+    map(({ event }) => event),
+  );
+}
+
+/** Never rejects. */
+async function readServing(paths: ServingPaths, now: number): Promise<ServingEvent> {
+  const [chain, key, ...roots] = await Promise.all([
+    readPem('the certificate', paths.chain),
+    readPem('the key', paths.key),
+    ...paths.roots.map((path) => readPem('the roots', path)),
+  ]);
+  const rootsUsed = roots.find(({ kind }) => kind !== 'absent') ?? roots[0];
+  const files = [chain, key, rootsUsed];
+  for (const file of files)
+    if (file?.kind !== 'read') return { type: 'unserved', reason: file?.reason ?? 'no roots' };
+  const serving = { chain: textOf(chain), key: textOf(key), roots: textOf(rootsUsed) };
+  const flaw = keyPairFlaw(serving.chain, Buffer.from(serving.key), now);
+  if (flaw !== undefined)
+    return { type: 'unserved', reason: `${paths.chain}, ${paths.key}: ${flaw}` };
+  return (pemCertificates(serving.roots) ?? []).length === 0
+    ? { type: 'unserved', reason: `${paths.roots.join(', ')}: there is no certificate in it` }
+    : { type: 'serving', serving };
+}
+
+type PemFile =
+  | { readonly kind: 'read'; readonly text: string }
+  | { readonly kind: 'absent' | 'unreadable'; readonly reason: string };
+
+async function readPem(what: string, path: string): Promise<PemFile> {
+  const file = await readOutside(path, largest.pem);
+  return file.kind === 'read'
+    ? { kind: 'read', text: file.bytes.toString() }
+    : { kind: file.kind, reason: `${what} cannot be read: ${path}: ${file.reason}` };
+}
+
+const textOf = (file: PemFile | undefined): string => (file?.kind === 'read' ? file.text : '');

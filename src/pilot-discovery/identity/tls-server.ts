@@ -1,0 +1,31 @@
+import { constants } from 'node:crypto';
+import { createServer, type SecureContextOptions, type Server } from 'node:tls';
+import { trustAnchors } from '../../shared/http/http-answer.ts';
+import type { ServingPair } from './serving-files.ts';
+
+/**
+ * No tickets and no renegotiation: a resumed session would keep the verdict on a client certificate
+ * after the roots have changed.
+ */
+const secureOptions = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
+
+/** Returns the options for a certificate, and for verifying clients. Pure. */
+export function secureContext({ chain, key, roots }: ServingPair): SecureContextOptions {
+  return { cert: chain, key, minVersion: 'TLSv1.2', secureOptions, ...trustAnchors(roots) };
+}
+
+/**
+ * Returns a server that asks each client for a certificate, and also accepts clients without a
+ * valid one: the caller of each call is authenticated later.
+ *
+ * @param handshakeTimeout the longest time until a client has finished its handshake, in ms
+ */
+export function tlsServer(serving: ServingPair, handshakeTimeout: number): Server {
+  return createServer({
+    ...secureContext(serving),
+    ALPNProtocols: ['h2'],
+    handshakeTimeout,
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
+}

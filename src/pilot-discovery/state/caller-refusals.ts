@@ -1,0 +1,45 @@
+/** The clients whose calls were refused lately, by their IP; the oldest line first. */
+export type CallerRefusals = ReadonlyMap<string, Refusals>;
+
+interface Refusals {
+  /** When the log had a line, in ms since 1970. */
+  readonly saidAt: number;
+  /** The refusals since that line. */
+  readonly more: number;
+}
+
+/** The time between two lines about a client, in ms. */
+const pause = 60_000;
+/** The number of clients that are remembered. */
+const most = 256;
+
+/**
+ * Returns how many refusals of the client no line has said yet; undefined if this one is not said
+ * either. Pure.
+ *
+ * @param now ms since 1970
+ */
+export function unsaid(refusals: CallerRefusals, address: string, now: number): number | undefined {
+  const last = refusals.get(ipOf(address));
+  if (last === undefined) return 0;
+  return now - last.saidAt < pause ? undefined : last.more;
+}
+
+/** Returns the refusals after one more. Pure. */
+export function withRefusal(
+  refusals: CallerRefusals,
+  address: string,
+  now: number,
+): CallerRefusals {
+  const ip = ipOf(address);
+  const last = refusals.get(ip);
+  const next = new Map(refusals);
+  if (last !== undefined && unsaid(refusals, address, now) === undefined)
+    return next.set(ip, { ...last, more: last.more + 1 });
+  next.delete(ip);
+  const [oldest] = next.keys();
+  if (next.size >= most && oldest !== undefined) next.delete(oldest);
+  return next.set(ip, { saidAt: now, more: 0 });
+}
+
+const ipOf = (address: string): string => address.slice(0, address.lastIndexOf(':'));

@@ -1,0 +1,87 @@
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import {
+  BasicConstraintsExtension,
+  cryptoProvider,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  type JsonGeneralName,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  PemConverter,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+
+cryptoProvider.set(webcrypto);
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const hour = 3_600_000;
+
+/** A certificate with its key, both PEM. */
+export interface WorkloadPair {
+  readonly chain: string;
+  readonly key: string;
+}
+
+export interface WorkloadNames {
+  readonly names: readonly JsonGeneralName[];
+  /** In ms from now. Default: from an hour ago to an hour from now. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Default: server and client. */
+  readonly usages?: readonly string[];
+}
+
+/** An authority that certifies any names, and its root as PEM. */
+export interface WorkloadAuthority {
+  readonly root: string;
+  issue(names: WorkloadNames): Promise<WorkloadPair>;
+}
+
+export const uri = (value: string): JsonGeneralName => ({ type: 'url', value });
+
+/** Makes one with a new key. */
+export async function workloadAuthority(name = 'root'): Promise<WorkloadAuthority> {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const at = (ms: number) => new Date(Date.now() + ms);
+  const root = await X509CertificateGenerator.createSelfSigned({
+    serialNumber: '01',
+    name: `CN=${name}`,
+    notBefore: at(-48 * hour),
+    notAfter: at(48 * hour),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new BasicConstraintsExtension(true, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true),
+    ],
+  });
+  return {
+    root: `${root.toString('pem')}\n`,
+    async issue({ names, from = -hour, to = hour, usages }) {
+      const pair = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+      const leaf = await X509CertificateGenerator.create({
+        serialNumber: String(Math.floor(Math.random() * 1e9)),
+        subject: 'CN=leaf',
+        issuer: root.subject,
+        notBefore: at(from),
+        notAfter: at(to),
+        signingAlgorithm: algorithm,
+        publicKey: pair.publicKey,
+        signingKey: keys.privateKey,
+        extensions: [
+          new SubjectAlternativeNameExtension([...names]),
+          new ExtendedKeyUsageExtension([
+            ...(usages ?? [ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
+          ]),
+        ],
+      });
+      const key = PemConverter.encode(
+        await webcrypto.subtle.exportKey('pkcs8', pair.privateKey),
+        'PRIVATE KEY',
+      );
+      return { chain: `${leaf.toString('pem')}\n`, key: `${key}\n` };
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import 'reflect-metadata';
+import { ExtendedKeyUsage } from '@peculiar/x509';
+import { asyncScheduler, BehaviorSubject, NEVER, of, type Subscription } from 'rxjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '@bufbuild/protobuf';
+import { identifyBy } from '../../../../src/pilot-discovery/identity/identify.ts';
+import type { ServingEvent } from '../../../../src/pilot-discovery/identity/serving-files.ts';
+import { serveGrpc } from '../../../../src/pilot-discovery/run/serve-grpc.ts';
+import type { View } from '../../../../src/pilot-discovery/push/view.ts';
+import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { freePorts } from '../../../support/free-ports.ts';
+import { askSecurely, type SecureProxy } from '../../../support/secure-client.ts';
+import {
+  uri,
+  type WorkloadAuthority,
+  workloadAuthority,
+  type WorkloadNames,
+  type WorkloadPair,
+} from '../../../support/workload-authority.ts';
+
+const day = 86_400_000;
+const nothing = { version: '', resources: new Map() };
+const cluster = { name: 'a', version: '1', body: Buffer.from('a'), keys: [] };
+const view: View = {
+  snapshot: 1,
+  cluster: { version: '1', resources: new Map([['a', cluster]]) },
+  ...{ endpoint: nothing, listener: nothing, route: nothing },
+};
+const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+const shopSpiffe = 'spiffe://cluster.local/ns/shop/sa/web';
+const ofShop = node('web-0.shop', { NAMESPACE: 'shop', SERVICE_ACCOUNT: 'web' });
+
+function node(workload: string, metadata: JsonObject = {}) {
+  return { id: `sidecar~10.0.0.1~${workload}~shop.svc.cluster.local`, metadata };
+}
+
+describe('the secure port', () => {
+  const events: DiscoveryEvent[] = [];
+  let authority: WorkloadAuthority;
+  let other: WorkloadAuthority;
+  let serving$: BehaviorSubject<ServingEvent>;
+  let port: number;
+  let running: Subscription;
+
+  beforeAll(async () => {
+    [authority, other] = await Promise.all([workloadAuthority(), workloadAuthority('other')]);
+    serving$ = new BehaviorSubject(await servedBy(authority));
+    [port = 0] = await freePorts(1);
+    running = serveGrpc(
+      {
+        plain: undefined,
+        secure: {
+          address: { host: '127.0.0.1', port },
+          serving$,
+          identify$: identifyBy(of('cluster.local'), asyncScheduler),
+          nodes: 'own',
+          services: [],
+        },
+      },
+      {
+        viewFor$: () => of(view),
+        controlPlane: '',
+        throttle: 1,
+        drain$: NEVER,
+        scheduler: asyncScheduler,
+        keepalive: { interval: 30_000, timeout: 10_000, age: 0 },
+        largestRequest: 4 << 20,
+      },
+    ).subscribe({
+      next: (event) => events.push(event),
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
+    await eventually(() => events.some(({ type }) => type === 'listening'));
+  });
+  afterAll(() => running.unsubscribe());
+
+  const servedBy = async (by: WorkloadAuthority): Promise<ServingEvent> => {
+    const { chain, key } = await by.issue({ names: [{ type: 'dns', value: 'istiod.test' }] });
+    return { type: 'serving', serving: { chain, key, roots: by.root } };
+  };
+  const asks = (pair: WorkloadPair | undefined, ...nodes: SecureProxy['nodes']) =>
+    askSecurely({ port, root: authority.root, pair, nodes: nodes.length > 0 ? nodes : [ofShop] });
+
+  it('answers a proxy whose certificate has its namespace and its account', async () => {
+    const pair = await authority.issue({ names: [uri(shopSpiffe)] });
+    expect(await asks(pair)).toMatchObject({ status: 'ANSWERED' });
+    expect(await asks(pair, node('web-0.shop'))).toMatchObject({ status: 'ANSWERED' });
+  });
+
+  it.each<[string, SecureProxy['nodes'], RegExp]>([
+    [
+      'a foreign namespace in the id',
+      [node('web-0.bank', { NAMESPACE: 'shop' })],
+      /id of the node says 'bank'/,
+    ],
+    [
+      'a foreign namespace in the metadata',
+      [node('web-0.shop', { NAMESPACE: 'bank' })],
+      /NAMESPACE of the node says 'bank'/,
+    ],
+    [
+      'a foreign namespace in both',
+      [node('web-0.bank', { NAMESPACE: 'bank' })],
+      /id of the node says 'bank'/,
+    ],
+    [
+      'a foreign namespace for its configuration',
+      [node('web-0.shop', { CONFIG_NAMESPACE: 'bank' })],
+      /CONFIG_NAMESPACE of the node says 'bank'/,
+    ],
+    [
+      'a foreign account',
+      [node('web-0.shop', { SERVICE_ACCOUNT: 'root' })],
+      /SERVICE_ACCOUNT of the node says 'root'/,
+    ],
+    [
+      'a namespace that is no text',
+      [node('web-0.shop', { NAMESPACE: ['shop'] })],
+      /NAMESPACE of the node says '\["shop"\]'/,
+    ],
+    ['an id without a namespace', [node('shop')], /id of the node says ''/],
+    [
+      'an id that hides a namespace',
+      [node('web-0.bank.shop~x', { NAMESPACE: 'shop' })],
+      /id of the node says ''/,
+    ],
+    [
+      'another node in a later request',
+      [ofShop, node('web-0.bank', { NAMESPACE: 'bank' })],
+      /id of the node says 'bank'/,
+    ],
+  ])('refuses %s', async (_, nodes, reason) => {
+    const pair = await authority.issue({ names: [uri(shopSpiffe)] });
+    const outcome = await asks(pair, ...nodes);
+    expect(outcome.status).toBe('PERMISSION_DENIED');
+    expect(outcome.details).toMatch(reason);
+    expect(events.at(-1)).toMatchObject({
+      type: matching(/stream-refused|disconnected/),
+    });
+  });
+
+  it.each<[string, WorkloadNames, RegExp]>([
+    [
+      'another trust domain',
+      { names: [uri('spiffe://other/ns/shop/sa/web')] },
+      /trust domain of the mesh is cluster.local/,
+    ],
+    [
+      'two URIs',
+      { names: [uri(shopSpiffe), uri('spiffe://cluster.local/ns/bank/sa/web')] },
+      /has 2 URIs/,
+    ],
+    ['a DNS name only', { names: [{ type: 'dns', value: 'web.shop' }] }, /has 0 URIs/],
+    [
+      'a DNS name that looks like a URI',
+      { names: [{ type: 'dns', value: `x, URI:${shopSpiffe}` }] },
+      /may be several names|has 0 URIs/,
+    ],
+    [
+      'an account of no namespace',
+      { names: [uri('spiffe://cluster.local/sa/web')] },
+      /is not spiffe:/,
+    ],
+    ['a SPIFFE ID with a further part', { names: [uri(`${shopSpiffe}/x`)] }, /is not spiffe:/],
+    [
+      'a URI of another scheme',
+      { names: [uri('https://cluster.local/ns/shop/sa/web')] },
+      /is not spiffe:/,
+    ],
+    [
+      'an expired certificate',
+      { names: [uri(shopSpiffe)], from: -2 * day, to: -day },
+      /CERT_HAS_EXPIRED/,
+    ],
+    [
+      'a certificate that is not valid yet',
+      { names: [uri(shopSpiffe)], from: day, to: 2 * day },
+      /CERT_NOT_YET_VALID/,
+    ],
+    [
+      'a certificate for servers',
+      { names: [uri(shopSpiffe)], usages: [ExtendedKeyUsage.serverAuth] },
+      /INVALID_PURPOSE/,
+    ],
+  ])('refuses %s', async (_, names, reason) => {
+    const { status, details } = await asks(await authority.issue(names));
+    expect({ status, details }).toEqual({
+      status: 'UNAUTHENTICATED',
+      details: matching(reason),
+    });
+    expect(events.at(-1)).toMatchObject({ type: 'caller-refused', status, reason: details });
+  });
+
+  it('refuses a certificate of another authority, and no certificate', async () => {
+    const names = { names: [uri(shopSpiffe)] };
+    expect(await asks(await other.issue(names))).toMatchObject({
+      status: 'UNAUTHENTICATED',
+      details: matching(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/),
+    });
+    expect(await asks(undefined)).toMatchObject({ status: 'UNAUTHENTICATED' });
+  });
+
+  it('refuses a certificate of another authority with the same name', async () => {
+    const namesake = await workloadAuthority();
+    const outcome = await asks(await namesake.issue({ names: [uri(shopSpiffe)] }));
+    expect(outcome.status).not.toBe('ANSWERED'); // the status may be lost with the connection
+    await expect
+      .poll(() => events.at(-1))
+      .toMatchObject({
+        type: 'caller-refused',
+        reason: matching(/CERT_SIGNATURE_FAILURE/),
+      });
+  });
+
+  it('takes new roots for connections from then on', async () => {
+    const [pair, later] = await Promise.all(
+      [authority, other].map((by) => by.issue({ names: [uri(shopSpiffe)] })),
+    );
+    const before = serving$.value;
+    if (before.type !== 'serving') throw new Error('it is not served');
+    serving$.next({ ...before, serving: { ...before.serving, roots: other.root } });
+    expect(await asks(pair)).toMatchObject({ status: 'UNAUTHENTICATED' });
+    expect(await asks(later)).toMatchObject({ status: 'ANSWERED' });
+    serving$.next({
+      ...before,
+      serving: { ...before.serving, roots: `${authority.root}${other.root}` },
+    });
+    expect(await asks(pair)).toMatchObject({ status: 'ANSWERED' });
+    expect(await asks(later)).toMatchObject({ status: 'ANSWERED' });
+    serving$.next(before);
+  });
+});
