@@ -4,7 +4,7 @@ import { groupedBy } from '../environment/grouped.ts';
 import { classOf } from '../generate/proxy-class.ts';
 import { typesThatMayDiffer } from '../generate/scope/may-differ.ts';
 import { withWorkload } from '../generate/scope/with-workload.ts';
-import { viewer } from '../generate/view-of.ts';
+import { inputsOf, typesWithOtherInputs, viewer } from '../generate/view-of.ts';
 import {
   changedNames,
   type TypedView,
@@ -59,9 +59,7 @@ export function meshDiff(
   proxies: readonly ComparedProxy[],
 ): MeshDiff<TypedView> {
   const { view } = viewer(() => undefined);
-  const affected = proxies
-    .map((proxy) => ({ proxy, types: affectedTypes(before, after, proxy) }))
-    .filter(({ types }) => types.length > 0);
+  const affected = affectedProxies({ before, after }, proxies);
   const viewsIn = (environment: Environment, number: number) =>
     affected.map(({ proxy, types }) => {
       const proxyView = view({ number, environment }, proxy.node);
@@ -144,13 +142,38 @@ function inOrder<G extends { readonly proxies: readonly ComparedProxy[] }>(
 const byProxyName = (a: ComparedProxy, b: ComparedProxy): number =>
   byText(proxyName(a), proxyName(b));
 
-function affectedTypes(
-  before: Environment,
-  after: Environment,
-  { node }: ComparedProxy,
-): readonly XdsType[] {
-  const [old, now] = [withWorkload(before, node), withWorkload(after, node)];
-  if (classOf(before, old) !== classOf(after, now)) return xdsTypes;
-  const types = typesThatMayDiffer(before, after, now);
-  return xdsTypes.filter((type) => types.has(type));
+interface AffectedProxy {
+  readonly proxy: ComparedProxy;
+  /** Not empty. */
+  readonly types: readonly XdsType[];
+}
+
+/**
+ * Returns the proxies whose views may differ. Each address with an endpoint is a class, so there may
+ * be thousands of views; but their inputs are mostly the same objects before and after a change.
+ */
+function affectedProxies(
+  { before, after }: MeshPair,
+  proxies: readonly ComparedProxy[],
+): readonly AffectedProxy[] {
+  const compared = proxies
+    .map((proxy) => {
+      const [old, now] = [withWorkload(before, proxy.node), withWorkload(after, proxy.node)];
+      const hasClass = classOf(before, old) === classOf(after, now);
+      const types = hasClass ? [...typesThatMayDiffer(before, after, now)] : xdsTypes;
+      return { proxy, old, now, hasClass, types };
+    })
+    .filter(({ types }) => types.length > 0);
+  // All inputs before the change come first: those after it are made from them.
+  const oldInputs = compared.map(({ old, hasClass, types }) =>
+    hasClass ? inputsOf(before, old, types) : undefined,
+  );
+  return compared
+    .map(({ proxy, now, types }, index): AffectedProxy => {
+      const inputs = oldInputs[index];
+      return inputs === undefined
+        ? { proxy, types }
+        : { proxy, types: typesWithOtherInputs(inputs, inputsOf(after, now, types)) };
+    })
+    .filter((affected) => affected.types.length > 0);
 }

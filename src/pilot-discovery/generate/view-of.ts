@@ -42,6 +42,32 @@ const generators: Readonly<Record<XdsType, Generator>> = {
   route: shared((environment, node) => sharedView(routesOf(environment, node))),
 };
 
+/** The inputs of the view of a proxy, to compare them with those in another environment. */
+type ViewInputs = Readonly<Record<XdsType, readonly unknown[]>>;
+
+/**
+ * Returns the inputs of these types for a proxy; no inputs for other types. This is much cheaper
+ * than the view.
+ */
+export const inputsOf = (
+  environment: Environment,
+  node: ProxyNode,
+  types: readonly XdsType[],
+): ViewInputs => {
+  const listed = (type: XdsType) =>
+    types.includes(type) ? generators[type].inputs(environment, node) : [];
+  return {
+    cluster: listed('cluster'),
+    endpoint: listed('endpoint'),
+    listener: listed('listener'),
+    route: listed('route'),
+  };
+};
+
+/** Returns the types whose inputs differ: only their views may differ. */
+export const typesWithOtherInputs = (before: ViewInputs, after: ViewInputs): readonly XdsType[] =>
+  xdsTypes.filter((type) => !areSame(before[type], after[type]));
+
 type Made = Partial<Record<XdsType, TypedView>>;
 
 /** A class of proxies, with the views that were requested. */
