@@ -42,7 +42,7 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
     namespace: string,
     { name = '', kubeconfig = kube.kubeconfig } = {},
   ) {
-    const real = kubeApi(findAccess(kubeconfig));
+    const real = kubeApi(findAccess(kubeconfig), 'pilot-agent');
     const asked: string[] = [];
     const refusals: string[] = [];
     const api: KubeApi = {

@@ -48,7 +48,7 @@ const notSaid = ['apiVersion', 'kind', 'metadata', 'status'];
  * unreadable.
  */
 export function kube(target: KubeTarget, options: KubeOptions = {}): ContributingSource {
-  return kubeFrom(kubeApi(findAccess(options.kubeconfig ?? '')), target, options);
+  return kubeFrom(kubeApi(findAccess(options.kubeconfig ?? ''), 'pilot-agent'), target, options);
 }
 
 /** Makes the same source with an API client that exists already. */

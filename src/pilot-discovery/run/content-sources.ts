@@ -53,7 +53,7 @@ const registrySources: Readonly<Record<ServiceRegistry, RegistrySource>> = {
 };
 
 const kubernetesApi = ({ config, env }: ContentSettings) =>
-  kubeApi(findAccess(config.kubeconfig, undefined, env));
+  kubeApi(findAccess(config.kubeconfig, undefined, env), 'pilot-discovery');
 
 /** The places that are read: folders, and registries, each in order of precedence. */
 export interface ContentPlaces {

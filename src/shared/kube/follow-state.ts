@@ -17,11 +17,12 @@ export type FollowSign =
   | { readonly type: 'current' }
   /**
    * The known objects may be old: the API is asked again after `delayMs`. `no-kind`: the API does
-   * not have the kind; its CustomResourceDefinition may be missing.
+   * not have the kind; its CustomResourceDefinition may be missing. `no-answer`: it cannot be
+   * reached.
    */
   | {
       readonly type: 'lost';
-      readonly cause: 'no-kind' | 'failure';
+      readonly cause: 'no-kind' | 'no-answer' | 'failure';
       readonly reason: string;
       readonly delayMs: number;
     };
@@ -194,7 +195,7 @@ function failed(before: FollowState, { reason, status, pause }: KubeFailure, luc
     pause,
   );
   const isNoKind = status === notFound && before.resource === undefined;
-  const cause = isNoKind ? 'no-kind' : 'failure';
+  const cause = isNoKind ? 'no-kind' : status === undefined ? 'no-answer' : 'failure';
   return ask({ ...state, signs: [{ type: 'lost', cause, reason, delayMs }] }, delayMs);
 }
 

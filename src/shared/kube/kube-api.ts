@@ -54,13 +54,21 @@ const silence = 150_000;
  */
 const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
 
-/** Returns the API of the access. Its connections close when they are no longer used. */
-export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncScheduler): KubeApi {
+/**
+ * Returns the API of the access. Its connections close when they are no longer used.
+ *
+ * @param program the name by which the audit log of the API knows the program
+ */
+export function kubeApi(
+  find: FindAccess,
+  program: 'pilot-agent' | 'pilot-discovery',
+  scheduler: SchedulerLike = asyncScheduler,
+): KubeApi {
   let agent: Agent | undefined;
   const question = ({ server, token, ca, cert, key, servername }: KubeAccess): HttpQuestion => ({
     headers: {
       accept: 'application/json',
-      'user-agent': 'pilot-agent',
+      'user-agent': program,
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     },
     agent:

@@ -48,7 +48,7 @@ const name = 'gateway';
  */
 export function gatewayApi(
   { namespace, kubeconfig }: { readonly namespace: string; readonly kubeconfig: string },
-  api: KubeApi = kubeApi(findAccess(kubeconfig)),
+  api: KubeApi = kubeApi(findAccess(kubeconfig), 'pilot-agent'),
   scheduler: SchedulerLike = asyncScheduler,
 ): GatewayApi {
   const seen$ = new Subject<ObjectStore<Data>>();

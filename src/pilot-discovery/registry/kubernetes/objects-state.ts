@@ -30,7 +30,13 @@ interface KindState {
   /** `absent`: the API does not have the kind, and no object of it is known. */
   readonly progress: 'asked' | 'listed' | 'absent';
   /** Why the known objects may be old; undefined if they are not. */
-  readonly trouble: string | undefined;
+  readonly trouble: Trouble | undefined;
+}
+
+interface Trouble {
+  /** `unreachable`: the API does not answer, whatever the kind is. */
+  readonly type: 'unreachable' | 'refused';
+  readonly reason: string;
 }
 
 /** All objects of an API. Immutable. */
@@ -41,6 +47,11 @@ export interface ObjectsState {
   readonly isSynced: boolean;
   /** Why not all objects are current, as in the last event; undefined if they are. */
   readonly lost: string | undefined;
+  /**
+   * Why the API could not be reached first; undefined if it answers. Later reasons are not reported
+   * until it answers for each kind: it is one loss.
+   */
+  readonly unreachable: string | undefined;
 }
 
 const unknown: KindState = { objects: SortedMap.empty(), progress: 'asked', trouble: undefined };
@@ -52,6 +63,7 @@ export function noObjects(kinds: Iterable<Kind>): ObjectsState {
     flaws: SortedMap.empty(),
     isSynced: false,
     lost: undefined,
+    unreachable: undefined,
   };
 }
 
@@ -73,13 +85,18 @@ export function reduceObjects(
   const keys = changedKeys(before.objects, after.objects);
   const flaws = flawsAfter(state.flaws, keys, before, after);
   const isAll = [...kinds.values()].every(({ progress }) => progress !== 'asked');
-  const lost = lostOf(kinds.values());
+  const troubles = [...kinds.values()].flatMap(({ trouble }) => trouble ?? []);
+  const unanswered = troubles.find(({ type }) => type === 'unreachable');
+  const isStill = state.unreachable !== undefined && unanswered !== undefined;
+  const unreachableFor = isStill ? state.unreachable : unanswered?.reason;
+  const lost = unreachableFor ?? refusalsOf(troubles);
   const isBack = isAll && lost === undefined && (!state.isSynced || state.lost !== undefined);
   const next: ObjectsState = {
     kinds,
     flaws,
     isSynced: state.isSynced || (isAll && lost === undefined),
     lost: lost ?? (isBack ? undefined : state.lost),
+    unreachable: unreachableFor,
   };
   return [
     next,
@@ -128,7 +145,13 @@ function kindAfter(
       // The objects of a removed definition are removed one by one before.
       return sign.cause === 'no-kind' && before.objects.size === 0
         ? { ...before, progress: 'absent', trouble: undefined }
-        : { ...before, trouble: sign.reason };
+        : {
+            ...before,
+            trouble: {
+              type: sign.cause === 'no-answer' ? 'unreachable' : 'refused',
+              reason: sign.reason,
+            },
+          };
     default:
       return unreachable(sign);
   }
@@ -191,9 +214,8 @@ function flawsAfter(
 const mostReasons = 3;
 
 /** Returns why kinds cannot be followed. Kinds with the same reason are not listed again. */
-function lostOf(kinds: Iterable<KindState>): string | undefined {
-  const reasons = new Set<string>();
-  for (const { trouble } of kinds) if (trouble !== undefined) reasons.add(trouble);
+function refusalsOf(troubles: readonly Trouble[]): string | undefined {
+  const reasons = new Set(troubles.map(({ reason }) => reason));
   if (reasons.size === 0) return undefined;
   const shown = [...reasons].sort().slice(0, mostReasons);
   const others = reasons.size - shown.length;

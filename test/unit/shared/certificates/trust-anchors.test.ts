@@ -53,7 +53,8 @@ const clients: Readonly<Record<string, (ports: Ports, roots: string) => Promise<
   'the Kubernetes API': async ({ http }, roots) => {
     const access = { server: `https://127.0.0.1:${http}`, ca: readFileSync(roots) };
     return (
-      (await lastValueFrom(kubeApi(() => Promise.resolve(access)).get('/'), none))?.ok === true
+      (await lastValueFrom(kubeApi(() => Promise.resolve(access), 'pilot-agent').get('/'), none))
+        ?.ok === true
     );
   },
   'an HTTP source, and Consul': async ({ http }, caFile) => {

@@ -43,7 +43,9 @@ const clients: Readonly<
   },
   'the Kubernetes API': ({ http }) =>
     lastValueFrom(
-      kubeApi(() => Promise.resolve({ server: `http://localhost:${http}` })).get('/'),
+      kubeApi(() => Promise.resolve({ server: `http://localhost:${http}` }), 'pilot-agent').get(
+        '/',
+      ),
       none,
     ),
   'an HTTP source, Consul, the metadata server, the token exchange': ({ http }) =>

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { lastValueFrom, take } from 'rxjs';
@@ -36,7 +36,7 @@ afterEach(() => {
 
 const access = (more: Partial<KubeAccess> = {}) =>
   Promise.resolve({ server: url, ca: Buffer.from(ca.rootCert), token: 'one', ...more });
-const api = (more: Partial<KubeAccess> = {}) => kubeApi(() => access(more));
+const api = (more: Partial<KubeAccess> = {}) => kubeApi(() => access(more), 'pilot-agent');
 const get = (path: string, from = api()) =>
   lastValueFrom(from.get(path), { defaultValue: undefined });
 /** All signs of a watch until it is over. */
@@ -51,12 +51,24 @@ describe('a question to the API', () => {
   it('shows the token of the moment, and uses its connection again', async () => {
     let token = 'one';
     answer = (_, response, shown) => response.end(JSON.stringify({ shown }));
-    const from = kubeApi(() => access({ token }));
+    const from = kubeApi(() => access({ token }), 'pilot-agent');
     expect(await get('/', from)).toEqual({ ok: true, value: { shown: 'Bearer one' } });
     token = 'two';
     for (let n = 0; n < 9; n += 1)
       expect(await get('/', from)).toEqual({ ok: true, value: { shown: 'Bearer two' } });
     expect(sockets).toBe(1);
+  });
+
+  it.each(['pilot-agent', 'pilot-discovery'] as const)('names the program: %s', async (program) => {
+    let agents: readonly unknown[] = [];
+    server.on('request', ({ headers }: IncomingMessage) => {
+      agents = [...agents, headers['user-agent']];
+    });
+    await get(
+      '/',
+      kubeApi(() => access(), program),
+    );
+    expect(agents).toEqual([program]);
   });
 
   it.each<
@@ -113,7 +125,7 @@ describe('a question to the API', () => {
     expect(
       await get(
         '/',
-        kubeApi(() => Promise.reject(new Error('there is no token'))),
+        kubeApi(() => Promise.reject(new Error('there is no token')), 'pilot-agent'),
       ),
     ).toEqual({ ok: false, failure: { reason: 'there is no token', status: undefined, pause: 0 } });
   });
