@@ -4,6 +4,7 @@ import { asyncScheduler } from 'rxjs';
 import { largest, type OutsideFile, readOutside } from '../../shared/files/outside-file.ts';
 import { expiryLead } from '../secrets/certificate-expiry.ts';
 import { describeCertificates, pairFlaw } from '../secrets/certificates.ts';
+import { isIssuer } from '../../shared/certificates/is-issuer.ts';
 import { keyPairFlaw, pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
 import type { SecretPaths } from '../secrets/file-secrets.ts';
 import { span } from '../../shared/log/span.ts';
@@ -162,10 +163,7 @@ function times(
 function isChain(certificates: readonly X509Certificate[]): boolean {
   return certificates.every((certificate, index) => {
     const issuer = certificates[index + 1];
-    return (
-      issuer === undefined ||
-      (certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey))
-    );
+    return issuer === undefined || isIssuer(issuer, certificate);
   });
 }
 

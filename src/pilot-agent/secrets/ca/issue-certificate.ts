@@ -11,6 +11,7 @@ import {
 } from 'rxjs';
 import { bytesOutside, largest } from '../../../shared/files/outside-file.ts';
 import { setFlaws } from '../certificates.ts';
+import { isIssuer } from '../../../shared/certificates/is-issuer.ts';
 import { pemCertificates } from '../../../shared/certificates/key-pair-flaw.ts';
 import { readOwnPair } from '../own-pair.ts';
 import type { SecretSet } from '../secret.ts';
@@ -54,8 +55,9 @@ export function workloadIdentity(token: string, trustDomain: string): string | u
 }
 
 /**
- * Returns why the answer of an authority is no chain from a leaf to its root; undefined if it is
- * one. Does not check whether the key fits. Pure.
+ * Returns why the answer of an authority is no chain from a leaf to a root; undefined if it is one.
+ * The last text has the roots: several while the root of a mesh changes. Does not check whether the
+ * key fits. Pure.
  */
 function chainFlaw(chain: readonly string[]): string | undefined {
   if (chain.length < 2)
@@ -63,13 +65,11 @@ function chainFlaw(chain: readonly string[]): string | undefined {
   const parsed = chain.map((pem) => pemCertificates(pem) ?? []);
   if (parsed.some((certificates) => certificates.length === 0))
     return 'a certificate of the chain does not parse';
-  const certificates = parsed.flat();
-  const broken = certificates.some((certificate, index) => {
-    const issuer = certificates[index + 1];
-    return (
-      issuer !== undefined &&
-      !(certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey))
-    );
+  const [below, roots] = [parsed.slice(0, -1).flat(), parsed.at(-1) ?? []];
+  const broken = below.some((certificate, index) => {
+    const next = below[index + 1];
+    const issuers = next === undefined ? roots : [next];
+    return !issuers.some((issuer) => isIssuer(issuer, certificate));
   });
   return broken ? 'a certificate of the chain is not signed by the one that follows it' : undefined;
 }

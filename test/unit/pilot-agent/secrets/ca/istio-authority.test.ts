@@ -111,6 +111,16 @@ describe('a certificate of Istio’s authority', () => {
       expect(createPrivateKey(key).asymmetricKeyDetails?.modulusLength).toBe(2048);
   });
 
+  it.each(['first', 'last'])(
+    'may come with two roots, of which its own is the %s',
+    async (place) => {
+      const roots = place === 'first' ? [ca, other] : [other, ca];
+      const text = roots.map(({ rootCert }) => rootCert).join('');
+      server.answer = async ({ csr }) => [(await ca.sign(csr)).certificate, text];
+      expect((await good()).set.roots).toBe(text);
+    },
+  );
+
   it('is asked for with the token of that moment', async () => {
     await good();
     writeFileSync(token, jwt(later + 1));
