@@ -132,6 +132,7 @@ const answers: Readonly<Record<string, DebugPath>> = {
   '/debug/endpointz': { text: 'The endpoints of each service' },
   '/debug/keyz': { text: 'The keys of issuers that were fetched' },
   '/debug/mesh': { text: 'The MeshConfig' },
+  '/debug/networkz': { text: 'The gateways of networks, and the ranges of their endpoints' },
   '/debug/push_status': { text: 'Services without endpoints; hosts with two VirtualServices' },
   '/debug/trace': {
     text: 'The last 100 snapshots: the change, the time of each step, the slowest proxy',

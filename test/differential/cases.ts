@@ -14,6 +14,8 @@ export interface Case {
   readonly locality: string;
   /** More of the MeshConfig, as YAML. */
   readonly mesh?: string;
+  /** The MeshNetworks, as YAML. */
+  readonly networks?: string;
 }
 
 interface Proxy {
@@ -75,6 +77,23 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
   'odd-services': [
     { name: 'plain' },
     { name: 'a router', id: 'router~127.0.0.10~app.default~default.svc.cluster.local' },
+  ],
+  'a-gateway-between-networks': ['one', 'two'].map((network) => ({
+    ...router,
+    name: `of network ${network}`,
+    metadata: { LABELS: { istio: 'ingressgateway' }, NETWORK: network },
+  })),
+  'endpoints-of-networks': [
+    { name: 'of no network' },
+    ...['one', 'two', 'three', 'four'].map((network) => ({
+      name: `of network ${network}`,
+      metadata: { NETWORK: network },
+      locality: 'r1/z1/s1',
+    })),
+    {
+      name: 'that asks for two networks',
+      metadata: { NETWORK: 'one', REQUESTED_NETWORK_VIEW: 'one,two' },
+    },
   ],
   'own-endpoint': [
     { name: 'plain', locality: 'r1/z1/' },
@@ -139,6 +158,15 @@ export const authorizers: readonly Case[] = casesIn(
   undefined,
   authorizersMesh,
 );
+
+/** The MeshNetworks of {@link networks}. */
+export const meshNetworks = readFileSync('test/differential/mesh-networks.yaml', 'utf8');
+
+/** Services whose endpoints are in several networks, for a proxy of each of them. */
+export const networks: readonly Case[] = casesIn('test/differential/networks').map((one) => ({
+  ...one,
+  networks: meshNetworks,
+}));
 
 function casesIn(place: string, plain: Proxy = { name: 'plain' }, mesh = ''): readonly Case[] {
   return readdirSync(place)

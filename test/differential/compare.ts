@@ -5,6 +5,7 @@ import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts'
 import { routesOf } from '../../src/pilot-discovery/generate/routes/routes.ts';
 import { withWorkload } from '../../src/pilot-discovery/generate/scope/with-workload.ts';
 import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
+import { readMeshNetworks } from '../../src/pilot-discovery/istio/read-mesh-networks.ts';
 import { LocalitySchema } from '../../src/shared/proto/envoy/config/core/v3/base_pb.ts';
 import { typeUrls, type XdsResource, type XdsType } from '../../src/pilot-discovery/push/view.ts';
 import type {
@@ -18,13 +19,14 @@ import type { Case } from './cases.ts';
 
 /** The proxy of a case, and what it is told from. */
 export function proxyOf(
-  { yaml, id, metadata, locality, mesh = '' }: Case,
+  { yaml, id, metadata, locality, mesh = '', networks = '' }: Case,
   mode: string,
   gatewayClusters: GatewayClusters = 'reached',
 ): { readonly environment: Environment; readonly node: ProxyNode } {
   const environment = environmentOf(yaml, {
     gatewayClusters,
     mesh: readMeshConfig(mesh, 'mesh.yaml').mesh,
+    networks: readMeshNetworks(networks, 'networks.yaml').networks,
   });
   const said = readNode(
     { id, cluster: 'test', metadata: { ...metadata, INTERCEPTION_MODE: mode } },

@@ -119,10 +119,6 @@ export const fileDeviations: readonly Deviation[] = [
 /** The same for AUTO_PASSTHROUGH. */
 const passedOnDeviations: readonly Deviation[] = [
   [
-    /^endpoint\/outbound_\.8[01]_\._\.(?:odd|disabled|peer)\.mesh\/endpoints/,
-    'A locality without endpoints that support mutual TLS is left out; istiod sends it without endpoints, and gives it a share of `distribute`.',
-  ],
-  [
     /^cluster\/outbound_\.80_\._\.(?:dns|drr)\.mesh: nothing/,
     'A service that DNS resolves, and none of whose endpoints supports mutual TLS, has no cluster; Envoy refuses that of istiod for DNS_ROUND_ROBIN.',
   ],

@@ -8,7 +8,8 @@ import { execa } from 'execa';
 import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultMeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
-import { meshSource } from '../../src/pilot-discovery/registry/files/mesh-source.ts';
+import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
+import { settingSource } from '../../src/pilot-discovery/registry/files/setting-source.ts';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -128,7 +129,13 @@ describe('pilot-discovery with bad input', () => {
         stderr: `pilot-discovery: --meshConfig ${file}: it cannot be read: ${reason}`,
       });
       const told = await firstValueFrom(
-        meshSource(file, defaultMeshConfig).pipe(filter(({ type }) => type === 'lost')),
+        settingSource({
+          source: 'mesh',
+          path: file,
+          first: { mesh: defaultMeshConfig },
+          read: readMeshConfig,
+          eventOf: ({ mesh }) => ({ type: 'mesh', mesh }),
+        }).pipe(filter(({ type }) => type === 'lost')),
         {
           defaultValue: undefined,
         },

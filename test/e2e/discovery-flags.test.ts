@@ -287,6 +287,11 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
     observe: (program) => async () =>
       (await ask(program.ports.httpAddr, '/debug/mesh')).body.includes('registry-only'),
   },
+  networksConfig: {
+    program: 'one',
+    value: 'NETWORKS',
+    observe: has('/debug/networkz', '"address":"192.0.2.1"'),
+  },
   domain: {
     program: 'one',
     value: 'my.domain',
@@ -492,6 +497,10 @@ describe('each flag and variable of pilot-discovery', () => {
       const folder = join(root, name);
       mkdirSync(join(folder, 'config/all'), { recursive: true });
       writeFileSync(join(folder, 'mesh'), 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }\n');
+      writeFileSync(
+        join(folder, 'networks'),
+        'networks: { one: { gateways: [{ address: 192.0.2.1, port: 15443 }] } }\n',
+      );
       const [grpcAddr = 0, httpAddr = 0, monitoringAddr = 0, secureGRPCAddr = 0] = all.slice(
         4 * index,
       );
@@ -501,8 +510,8 @@ describe('each flag and variable of pilot-discovery', () => {
         Object.entries(kind).filter(([, { program }]) => program === name);
       const its = given(flags).flatMap(([flag, { value }]) => [
         `--${flag}`,
-        value === 'MESH'
-          ? join(folder, 'mesh')
+        value === 'MESH' || value === 'NETWORKS'
+          ? join(folder, value.toLowerCase())
           : value === 'CONSUL'
             ? consul[flag as keyof ConsulFlags]
             : value === 'SECURE'

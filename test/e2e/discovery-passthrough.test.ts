@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
@@ -22,8 +22,8 @@ const subsets = versions
   .map((version) => `{ name: ${version}, labels: { version: ${version} } }`)
   .join();
 
-/** What the network `near` knows of the service: that it is behind the gateway of `far`. */
-const near = (port: number, passed: number): string => `
+/** What the network `near` knows of the service: that it is in `far`. Nothing answers there. */
+const near = (port: number): string => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 ${metadata('echo', 'shop')}
@@ -37,8 +37,8 @@ spec:
   endpoints:
 ${versions
   .map(
-    (version, index) =>
-      `    - { address: ${gateways[index] ?? ''}, ports: { http: ${passed} }, network: far, labels: { version: ${version}, security.istio.io/tlsMode: istio } }`,
+    (version) =>
+      `    - { address: 192.0.2.1, network: far, labels: { version: ${version}, security.istio.io/tlsMode: istio } }`,
   )
   .join('\n')}
 ---
@@ -61,6 +61,12 @@ ${versions
   )
   .join('\n')}
     - { route: [{ destination: { host: echo.mesh } }] }
+`;
+
+/** The gateways through which `far` is reached. */
+const meshNetworks = (port: number): string => `
+networks:
+  far: { gateways: [${gateways.map((address) => `{ address: ${address}, port: ${port} }`).join()}] }
 `;
 
 /** The gateway of `far`, and a workload there that does not take part in the mesh. */
@@ -95,10 +101,12 @@ describe('two networks, and a gateway that passes mutual TLS on by its server na
     rig = await twoSidecarsRig();
     [passed = 0, admin = 0, status = 0, prometheus = 0, health = 0] = await freePorts(5);
     rig.write('10-echo.yaml', rig.read('10-echo.yaml').replace('[shop]', '[gate]'));
-    rig.write('50-near.yaml', near(rig.ports.service, passed));
+    rig.write('50-near.yaml', near(rig.ports.service));
     rig.write('60-far.yaml', far(passed, "'*.mesh'", rig.ports.inbound[0]));
-    rig.startDiscovery();
-    rig.startAgents();
+    const networks = join(folder, 'networks.yaml');
+    writeFileSync(networks, meshNetworks(passed));
+    rig.startDiscovery(['--networksConfig', networks]);
+    rig.startAgents('delta', { ISTIO_META_NETWORK: 'near' });
     const agent = await meshAgent(folder, rig.ports.xds, await certificateAuthority('another'), {
       role: 'router',
       name: 'crossing',
@@ -106,7 +114,7 @@ describe('two networks, and a gateway that passes mutual TLS on by its server na
       address: '127.0.0.30',
       labels: { istio: 'crossing' },
       ports: { admin, status, prometheus, health },
-      env: {},
+      env: { ISTIO_META_NETWORK: 'far' },
     });
     router = startRunning(program, agent);
     await eventually(async () => (await rig.ask('/v1')).status === 200);

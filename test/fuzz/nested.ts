@@ -9,6 +9,7 @@ import { metricsTargets } from '../../src/pilot-agent/config/metrics-targets.ts'
 import { findMembers } from '../../src/shared/text/text-position.ts';
 import { parseText } from '../../src/pilot-agent/config/parse-text.ts';
 import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
+import { readMeshNetworks } from '../../src/pilot-discovery/istio/read-mesh-networks.ts';
 import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
 import { decodeJson, decodeSecrets } from '../../src/shared/kube/kube-object.ts';
 import { parseEnvoyYaml } from '../../src/proxy/envoy-yaml.ts';
@@ -26,6 +27,7 @@ const readers: readonly ((text: string) => unknown)[] = [
   (text) => findMembers(text).then((find) => find('a.b[0].c')),
   (text) => parseEnvoyYaml(text),
   (text) => readMeshConfig(text, 'mesh'),
+  (text) => readMeshNetworks(text, 'networks'),
   (text) => readResources(text, { source: 'files', path: 'a.yaml', defaultNamespace: 'default' }),
   (text) => appProbes(text),
   (text) =>

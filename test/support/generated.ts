@@ -4,6 +4,7 @@ import { messageJson } from '../../src/pilot-discovery/generate/config-dump.ts';
 import { endpointView } from '../../src/pilot-discovery/generate/endpoints/endpoints.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
+import { type MeshNetworks, noNetworks } from '../../src/pilot-discovery/istio/mesh-networks.ts';
 import { defaultMeshConfig, type MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
 import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
 import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
@@ -19,10 +20,12 @@ export function environmentOf(
   yaml: string,
   {
     mesh = {},
+    networks = noNetworks,
     before,
     gatewayClusters = 'reached',
   }: {
     mesh?: Partial<MeshConfig>;
+    networks?: MeshNetworks;
     before?: Environment;
     gatewayClusters?: GatewayClusters;
   } = {},
@@ -34,7 +37,7 @@ export function environmentOf(
   });
   if (flaws.some(({ severity }) => severity === 'error'))
     throw new Error(flaws.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
-  const empty = { ...emptyStore(['test']), mesh: { ...defaultMeshConfig, ...mesh } };
+  const empty = { ...emptyStore(['test']), mesh: { ...defaultMeshConfig, ...mesh }, networks };
   const [store, changes] = reduceStore(empty, {
     type: 'changed',
     source: 'test',

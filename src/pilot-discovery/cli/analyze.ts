@@ -6,7 +6,7 @@ import { findingKinds } from '../analyze/finding.ts';
 import { findingsJson, findingsText } from '../analyze/show-findings.ts';
 import { readPaths } from '../registry/files/read-paths.ts';
 import { discoveryConfig, type ServiceRegistry } from '../run/discovery-config.ts';
-import { namedMesh } from '../run/named-mesh.ts';
+import { namedMesh } from '../run/named-settings.ts';
 import { givenPaths } from './given-paths.ts';
 import { placedFindings } from './placed-findings.ts';
 

@@ -8,13 +8,13 @@ import {
   typeChange,
 } from '../diff/mesh-diff.ts';
 import { type MeshSettings, meshOf } from '../diff/mesh-pair.ts';
-import { readDump, readKeys, readProxies } from '../diff/running-mesh.ts';
+import { readDump, readKeys, readNetworks, readProxies } from '../diff/running-mesh.ts';
 import type { ViewBefore } from '../diff/view-before.ts';
 import { jsonWithMaps } from '../../shared/text/json-with-maps.ts';
 import { askRunning } from './ask-running.ts';
 
-/** A store without keys of issuers, which are those of the control plane that runs. */
-export type KeylessStore = Omit<Parameters<typeof meshOf>[0], 'fetchedKeys'>;
+/** A store without keys of issuers and networks: those of the control plane that runs apply. */
+export type FolderStore = Omit<Parameters<typeof meshOf>[0], 'fetchedKeys' | 'networks'>;
 
 export interface RunningDiff {
   readonly diff: MeshDiff<ViewBefore>;
@@ -31,7 +31,7 @@ export interface RunningDiff {
  */
 export async function diffAgainst(
   address: string,
-  store: KeylessStore,
+  store: FolderStore,
   settings: MeshSettings,
 ): Promise<RunningDiff> {
   const read = async <T>(path: string, reader: (body: string) => T | undefined): Promise<T> => {
@@ -50,8 +50,9 @@ export async function diffAgainst(
       exitCodes.unavailable,
     );
   const fetchedKeys = await read('/debug/keyz', readKeys);
+  const networks = await read('/debug/networkz', readNetworks);
   const mesh = await read('/debug/mesh', (body) => body.trim());
-  const environment = meshOf({ ...store, fetchedKeys }, settings);
+  const environment = meshOf({ ...store, fetchedKeys, networks }, settings);
   const groups = groupedByVersions(environment, running);
   const changed: ProxyGroup<ViewBefore>[] = [];
   for (const group of groups) {

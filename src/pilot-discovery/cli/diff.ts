@@ -12,7 +12,7 @@ import { namedProxy } from '../diff/named-proxy.ts';
 import { diffJson, diffText } from '../diff/show-diff.ts';
 import { readPaths } from '../registry/files/read-paths.ts';
 import { discoveryConfig } from '../run/discovery-config.ts';
-import { namedMesh } from '../run/named-mesh.ts';
+import { namedMesh } from '../run/named-settings.ts';
 import { diffAgainst } from './diff-against.ts';
 import { givenPaths } from './given-paths.ts';
 import { placedFindings } from './placed-findings.ts';

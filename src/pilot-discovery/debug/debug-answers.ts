@@ -12,6 +12,7 @@ import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import type { Environment } from '../environment/environment.ts';
 import { eachResource } from '../environment/resources.ts';
 import { flawsOf } from '../environment/store.ts';
+import { noNetworks } from '../istio/mesh-networks.ts';
 import { keyOf } from '../istio/model.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
 import { leftOut, withoutEndpoints } from '../state/push-status.ts';
@@ -131,6 +132,8 @@ const keys: DebugAnswer = ({ store }) => store?.fetchedKeys ?? {};
 
 const mesh: DebugAnswer = ({ store }) => store?.mesh ?? {};
 
+const networkz: DebugAnswer = ({ store }) => store?.networks ?? noNetworks;
+
 const pushStatus: DebugAnswer = ({ snapshot }) =>
   snapshot === undefined
     ? {}
@@ -200,6 +203,7 @@ export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
   '/debug/endpointz': endpointz,
   '/debug/keyz': keys,
   '/debug/mesh': mesh,
+  '/debug/networkz': networkz,
   '/debug/push_status': pushStatus,
   '/debug/trace': trace,
 };

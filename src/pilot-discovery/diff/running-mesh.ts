@@ -1,6 +1,7 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { parseJson } from '../../shared/text/parse-json.ts';
 import { readNode } from '../generate/scope/read-node.ts';
+import type { MeshNetworks } from '../istio/mesh-networks.ts';
 import { type XdsType, xdsTypes } from '../push/view.ts';
 import type { ComparedProxy } from './described-proxies.ts';
 import type { DumpedResource, ViewBefore } from './view-before.ts';
@@ -45,6 +46,30 @@ export function readKeys(body: string): ReadonlyMap<string, string> | undefined 
   const entries = Object.entries(keys);
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return texts.length === entries.length ? new Map(texts) : undefined;
+}
+
+/** Reads the answer to `/debug/networkz`; undefined if it is not one. Pure. */
+export function readNetworks(body: string): MeshNetworks | undefined {
+  const value = jsonOf(body);
+  const gateways = memberOf(value, 'gateways');
+  const ranges = memberOf(value, 'ranges');
+  if (!Array.isArray(gateways) || !Array.isArray(ranges)) return undefined;
+  const read = gateways.map((gateway) => {
+    const port = memberOf(gateway, 'port');
+    const network = textOf(gateway, 'network');
+    return { network, address: textOf(gateway, 'address'), port: Number(port) };
+  });
+  return {
+    gateways: read,
+    ranges: ranges.map((entry) => {
+      const selects = memberOf(entry, 'selects');
+      const network = textOf(entry, 'network');
+      return {
+        network,
+        selects: selects === 'cluster' ? selects : { range: textOf(selects, 'range') },
+      };
+    }),
+  };
 }
 
 /** The fields of `/debug/config_dump` with the resources of a type. */

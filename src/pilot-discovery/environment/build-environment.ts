@@ -25,7 +25,10 @@ import { servicesAfter } from './services.ts';
 import { type Touched, touchedBetween, touchedOf } from './touched.ts';
 import { labelsOfEntry, labelsOfPod } from './workload-endpoint.ts';
 
-const nothing: Omit<Environment, 'mesh' | 'network' | 'gatewayClusters' | 'fetchedKeys'> = {
+const nothing: Omit<
+  Environment,
+  'mesh' | 'network' | 'networks' | 'gatewayClusters' | 'fetchedKeys'
+> = {
   resources: noResources,
   services: SortedMap.empty(),
   endpoints: SortedMap.empty(),
@@ -66,10 +69,11 @@ export function buildEnvironment(
     ...nothing,
     mesh: store.mesh,
     network: '',
+    networks: store.networks,
     gatewayClusters,
     fetchedKeys: store.fetchedKeys,
   };
-  const { mesh, fetchedKeys } = store;
+  const { mesh, networks, fetchedKeys } = store;
   const network = networkOf(store);
   const changedKeys =
     previous === undefined
@@ -80,7 +84,7 @@ export function buildEnvironment(
       ? store.resources
       : resourcesAfter(previous?.resources ?? store.resources, store, changedKeys);
   const isSame = resources === before.resources && before.fetchedKeys === fetchedKeys;
-  if (isSame && previous?.mesh === mesh) return previous;
+  if (isSame && previous?.mesh === mesh && previous.networks === networks) return previous;
 
   const touched = touchedBetween(before.resources, resources, changedKeys);
   const workloads = touchedOf(touched, 'WorkloadEntry');
@@ -125,6 +129,7 @@ export function buildEnvironment(
     resources,
     mesh,
     network,
+    networks,
     gatewayClusters,
     fetchedKeys,
     services,

@@ -63,7 +63,7 @@ export const entryRegistry: Registry = {
     const origin = { namespace: '', workloadName: '', key };
     if (spec.endpoints.length > 0)
       return spec.endpoints
-        .filter(({ address }) => address !== '')
+        .filter(isSomewhere)
         .map((endpoint) =>
           workloadEndpoint(
             endpoint,
@@ -77,6 +77,9 @@ export const entryRegistry: Registry = {
       : [workloadEndpoint({ ...itself, address: host }, portOf(itself, port), '', origin)];
   },
 };
+
+/** Without an address a workload is reached through the gateways of its network. */
+const isSomewhere = ({ address, network }: Workload): boolean => address !== '' || network !== '';
 
 /** Returns the selector by which {@link bySelectorAfter} indexes ServiceEntries. */
 export const selectorOf = ({ spec }: Entry): Labels | undefined => spec.workloadSelector;
@@ -92,8 +95,9 @@ function selected(
 ): readonly Endpoint[] {
   // Envoy resolves names only in DNS clusters.
   const isUsable = (workload: Workload) =>
-    workload.address !== '' &&
-    (spec.resolution.startsWith('dns') || isSocket(workload) || isIP(workload.address) !== 0);
+    workload.address === ''
+      ? spec.resolution !== 'none' && isSomewhere(workload)
+      : spec.resolution.startsWith('dns') || isSocket(workload) || isIP(workload.address) !== 0;
   const { mesh, workloadsByLabel, pods } = inputs;
   const entries = selectedBy(workloadsByLabel, labelsOfEntry, namespace, selector)
     .filter((workloadEntry) => isUsable(workloadEntry.spec))

@@ -1,6 +1,7 @@
 import type { SortedMap } from '../../shared/maps/sorted-map.ts';
 import type { EndpointReadiness } from '../istio/endpoint-slice.ts';
 import type { MeshConfig } from '../istio/mesh-config.ts';
+import type { MeshNetworks } from '../istio/mesh-networks.ts';
 import type { Flaw, Resource, ResourceKey } from '../istio/model.ts';
 import type { ExportTo, Labels } from '../istio/values.ts';
 import type { ServicePort } from '../istio/service-entry.ts';
@@ -25,6 +26,7 @@ export interface Environment {
   readonly mesh: MeshConfig;
   /** The network of Pods whose labels name none: that of the root namespace; '' for none. */
   readonly network: string;
+  readonly networks: MeshNetworks;
   readonly gatewayClusters: GatewayClusters;
   /**
    * The services of each host. A Service of Kubernetes comes first, then one of Consul, then the

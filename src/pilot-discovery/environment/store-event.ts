@@ -1,4 +1,5 @@
 import type { MeshConfig } from '../istio/mesh-config.ts';
+import type { MeshNetworks } from '../istio/mesh-networks.ts';
 import type { AnyResource, Flaw, ResourceKey } from '../istio/model.ts';
 import type { FetchedKeys } from './fetched-keys.ts';
 
@@ -16,6 +17,11 @@ export type StoreEvent =
   /** All flaws that the source has now. They replace those before. */
   | { readonly type: 'flaws'; readonly source: string; readonly flaws: readonly Flaw[] }
   | { readonly type: 'mesh'; readonly mesh: MeshConfig }
+  | {
+      readonly type: 'networks';
+      readonly source: string;
+      readonly networks: MeshNetworks;
+    }
   /** All keys of issuers that the source has now. */
   | { readonly type: 'fetched-keys'; readonly source: string; readonly keys: FetchedKeys }
   /** The source has emitted everything that it had at the start. */

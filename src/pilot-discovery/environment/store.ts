@@ -1,4 +1,5 @@
 import { defaultMeshConfig, type MeshConfig } from '../istio/mesh-config.ts';
+import { type MeshNetworks, noNetworks } from '../istio/mesh-networks.ts';
 import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
 import { placeOf } from '../istio/place-of.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
@@ -44,6 +45,7 @@ export interface Store {
   /** By name, in order of precedence. */
   readonly sources: ReadonlyMap<string, SourceState>;
   readonly mesh: MeshConfig;
+  readonly networks: MeshNetworks;
   readonly fetchedKeys: FetchedKeys;
   /** Whether any source has ever had a resource. */
   readonly content: 'none-yet' | 'told';
@@ -66,6 +68,7 @@ export function emptyStore(sources: readonly string[]): Store {
     resources: noResources,
     sources: new Map(sources.map((name) => [name, silent])),
     mesh: defaultMeshConfig,
+    networks: noNetworks,
     fetchedKeys: new Map(),
     content: 'none-yet',
   };
@@ -83,6 +86,13 @@ export function reduceStore(store: Store, event: StoreEvent): readonly [Store, C
       return withChanged(store, event);
     case 'mesh':
       return withMesh(store, event.mesh);
+    case 'networks':
+      return JSON.stringify(store.networks) === JSON.stringify(event.networks)
+        ? [store, noChanges]
+        : [
+            { ...store, networks: event.networks },
+            { ...noChanges, class: 'mesh' },
+          ];
     case 'fetched-keys':
       return [
         { ...store, fetchedKeys: event.keys },

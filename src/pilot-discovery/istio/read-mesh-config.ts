@@ -1,5 +1,3 @@
-import * as yaml from 'yaml';
-import { parseYaml, valueOfYaml } from '../../shared/text/parse-yaml.ts';
 import {
   boolean,
   duration,
@@ -18,6 +16,7 @@ import type { Flaw } from './model.ts';
 import { labelSelectors } from './read-label-selector.ts';
 import { authorizers } from './read-authorizers.ts';
 import { meshTelemetry } from './read-mesh-telemetry.ts';
+import { documentOf } from './setting-document.ts';
 
 /** A MeshConfig, the folders of `configSources` (`fs://FOLDER`), and its flaws. */
 export interface ReadMesh {
@@ -37,7 +36,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
   const flaws: Flaw[] = [];
   const addFlaw = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
     flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
-  const { value, lineOf } = contentOf(content, (line, reason) =>
+  const { value, lineOf } = documentOf(content, (line, reason) =>
     addFlaw(line, '', reason, 'error'),
   );
   let foreign = 0;
@@ -104,49 +103,4 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
   if (foreign > mostForeign)
     addFlaw(1, '', `${foreign - mostForeign} more fields have no effect here`, 'warning');
   return { mesh, folders, flaws };
-}
-
-type Node = { readonly range?: readonly [number, ...unknown[]] | null } | undefined;
-
-/**
- * Returns the value of a text, undefined if the text as a whole is wrong; and the lines of fields.
- * The line of a field that is missing is that of the object around it.
- */
-function contentOf(content: string, report: (line: number, reason: string) => void) {
-  const parsed = parseYaml(yaml, content, {});
-  if (!parsed.ok) report(parsed.line, parsed.reason);
-  const [document, second] = parsed.ok ? parsed.documents : [];
-  const lineAt = (offset: number) =>
-    parsed.ok ? Math.max(parsed.lines.linePos(offset).line, 1) : 1;
-  const [error] = document?.errors ?? [];
-  if (error !== undefined)
-    report(lineAt(error.pos[0]), `it is no YAML: ${error.message.split('\n')[0] ?? ''}`);
-  else if (second !== undefined) report(lineAt(second.range[0]), 'it has more than one document');
-  const isSound = document !== undefined && error === undefined && second === undefined;
-  const read = isSound ? valueOfYaml(() => document.toJS() as unknown) : undefined;
-  if (document !== undefined && read?.ok === false)
-    report(lineAt(firstAlias(document)), read.reason);
-  const lineOf = (field: string): number => {
-    const steps = field
-      .split(/[.[\]]+/)
-      .filter((step) => step !== '')
-      .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-    const offsets = steps.map((_, index) => {
-      const node = document?.getIn(steps.slice(0, steps.length - index), true) as Node;
-      return node?.range?.[0];
-    });
-    return lineAt(offsets.find((offset) => offset !== undefined) ?? 0);
-  };
-  return { value: read?.ok === true ? read.value : undefined, lineOf };
-}
-
-function firstAlias(document: yaml.Document.Parsed): number {
-  const offsets: number[] = [];
-  yaml.visit(document, {
-    Alias: (_, { range }) => {
-      offsets.push(range?.[0] ?? 0);
-      return yaml.visit.BREAK;
-    },
-  });
-  return offsets[0] ?? 0;
 }

@@ -106,7 +106,7 @@ function checkAddress({ address: workloadAddress, ports, network }: Workload, pl
   if (workloadAddress === '' && network !== '')
     warn(
       place,
-      `it is missing: nothing is sent there, for no gateway of network '${network}' is known`,
+      `it is missing: it is reached only through a gateway of network '${network}' (--networksConfig)`,
     );
   if (!workloadAddress.startsWith('unix://')) {
     if (workloadAddress !== '' && !isIpAddress(workloadAddress) && !isDnsName(workloadAddress))

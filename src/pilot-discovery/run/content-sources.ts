@@ -1,16 +1,18 @@
-import type { Observable } from 'rxjs';
+import { filter, type Observable } from 'rxjs';
 import { findAccess, isAccessNamed } from '../../shared/kube/find-access.ts';
 import { kubeApi } from '../../shared/kube/kube-api.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import type { StoreEvent } from '../environment/store-event.ts';
+import { readMeshConfig } from '../istio/read-mesh-config.ts';
+import { readMeshNetworks } from '../istio/read-mesh-networks.ts';
 import { readResourcesInSteps } from '../istio/read-resources.ts';
 import { consulSource } from '../registry/consul/consul-source.ts';
 import { filesSource } from '../registry/files/files-source.ts';
-import { meshSource } from '../registry/files/mesh-source.ts';
+import { settingSource } from '../registry/files/setting-source.ts';
 import { kubernetesSource } from '../registry/kubernetes/kubernetes-source.ts';
 import { meshMapSource } from '../registry/kubernetes/mesh-map-source.ts';
 import type { DiscoveryConfig, ServiceRegistry } from './discovery-config.ts';
-import type { NamedMesh } from './named-mesh.ts';
+import type { NamedMesh, NamedNetworks } from './named-settings.ts';
 
 /** A source of the store. Its events have its name. */
 export interface ContentSource {
@@ -22,6 +24,7 @@ export interface ContentSource {
 export interface ContentSettings {
   readonly config: DiscoveryConfig;
   readonly mesh: NamedMesh;
+  readonly networks: NamedNetworks;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -95,12 +98,7 @@ export function contentSources(
   const { config, mesh } = settings;
   const isMapUsed = mesh.origin === 'none' && registries.includes('Kubernetes');
   return [
-    {
-      name: 'mesh',
-      event$: isMapUsed
-        ? meshMapSource(kubernetesApi(settings), config.podNamespace)
-        : meshSource(config.meshConfig, mesh.mesh),
-    },
+    ...(isMapUsed ? mapSources(settings) : [meshFile(settings), networksFile(settings)]),
     ...folders.map((path, index) => {
       const name = index === 0 ? 'files' : path;
       const read = readResourcesInSteps;
@@ -112,3 +110,36 @@ export function contentSources(
     ...registries.flatMap((name) => registrySources[name].sources(settings)),
   ];
 }
+
+/** Both settings are in one ConfigMap. Networks of a file are used instead of those in it. */
+function mapSources(settings: ContentSettings): readonly ContentSource[] {
+  const event$ = meshMapSource(kubernetesApi(settings), settings.config.podNamespace);
+  return settings.networks.origin === 'none'
+    ? [{ name: 'mesh', event$ }]
+    : [
+        { name: 'mesh', event$: event$.pipe(filter(({ type }) => type !== 'networks')) },
+        networksFile(settings),
+      ];
+}
+
+const meshFile = ({ config, mesh }: ContentSettings): ContentSource => ({
+  name: 'mesh',
+  event$: settingSource({
+    source: 'mesh',
+    path: config.meshConfig,
+    first: { mesh: mesh.mesh },
+    read: readMeshConfig,
+    eventOf: (content) => ({ type: 'mesh', mesh: content.mesh }),
+  }),
+});
+
+const networksFile = ({ config, networks }: ContentSettings): ContentSource => ({
+  name: 'networks',
+  event$: settingSource({
+    source: 'networks',
+    path: config.networksConfig,
+    first: { networks: networks.networks },
+    read: readMeshNetworks,
+    eventOf: (content) => ({ type: 'networks', source: 'networks', networks: content.networks }),
+  }),
+});

@@ -47,6 +47,7 @@ export interface DiscoveryConfig {
   readonly kubeconfig: string;
   readonly consul: ConsulConfig;
   readonly meshConfig: string;
+  readonly networksConfig: string;
   readonly domain: string;
   readonly gatewayClusters: GatewayClusters;
   readonly namespace: string;
@@ -206,6 +207,7 @@ export function discoveryConfig(
       datacenters: datacentersIn(flag('consulDatacenters')),
     },
     meshConfig: flag('meshConfig'),
+    networksConfig: flag('networksConfig'),
     domain: flag('domain'),
     gatewayClusters: trueOrSaid('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG') ? 'reached' : 'all',
     namespace: flag('namespace'),

@@ -61,6 +61,12 @@ export const discoveryFlags = {
     default: './etc/istio/config/mesh',
     example: '/etc/mesh.yaml',
   },
+  networksConfig: {
+    value: 'path',
+    text: 'MeshNetworks file; may be missing',
+    default: './etc/istio/config/meshNetworks',
+    example: '/etc/networks.yaml',
+  },
   domain: {
     value: 'name',
     text: 'DNS domain of the mesh; it completes host names without a dot',
@@ -163,13 +169,6 @@ export const discoveryFlags = {
     text: 'ignored: the mesh has one cluster',
     default: '',
     example: 'Kubernetes',
-    ignored: true,
-  },
-  networksConfig: {
-    value: 'path',
-    text: 'ignored: the mesh has one network',
-    default: '',
-    example: '/etc/networks.yaml',
     ignored: true,
   },
   profile: {

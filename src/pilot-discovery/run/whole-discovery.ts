@@ -10,7 +10,7 @@ import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { DiscoveryFlagName } from './discovery-flags.ts';
 import { narrateDiscovery } from '../state/narrate-discovery.ts';
-import { namedMesh } from './named-mesh.ts';
+import { namedMesh, namedNetworks } from './named-settings.ts';
 import { runDiscovery } from './run-discovery.ts';
 
 /** The command line and the environment of a control plane. */
@@ -41,7 +41,12 @@ export async function wholeDiscovery({
     ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`)),
   ];
   if (allProblems.length > 0) throw new Fatal(allProblems.join('; '), exitCodes.usage);
-  const settings = { config, mesh: namedMesh(given.meshConfig, config.meshConfig), env };
+  const settings = {
+    config,
+    mesh: namedMesh(given.meshConfig, config.meshConfig),
+    networks: namedNetworks(given.networksConfig, config.networksConfig),
+    env,
+  };
   const places = contentPlaces(settings);
   const written = attempt(() => openLog(log.options), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });

@@ -6,6 +6,7 @@ import { readNode } from '../../../src/pilot-discovery/generate/scope/read-node.
 import { viewer } from '../../../src/pilot-discovery/generate/view-of.ts';
 import { afterPiece, noMessage } from '../../../src/shared/grpc/message-progress.ts';
 import { readMeshConfig } from '../../../src/pilot-discovery/istio/read-mesh-config.ts';
+import { readMeshNetworks } from '../../../src/pilot-discovery/istio/read-mesh-networks.ts';
 import { readResources } from '../../../src/pilot-discovery/istio/read-resources.ts';
 import {
   DeltaDiscoveryRequestSchema,
@@ -405,6 +406,24 @@ export const controlPlane = [
         times(size)
           .map((index) => `k${index}: a\n`)
           .join(''),
+    },
+  }),
+  fuzzed({
+    name: 'MeshNetworks',
+    inputs: fc.oneof(
+      fc.json(),
+      textOf(
+        ...['networks:\n', '  one:\n', '  two: ', '    endpoints:\n', '    gateways:\n'],
+        ...['    - fromCidr: 10.0.0.0/8\n', '    - address: 1.1.1.1\n', '      port: 1\n'],
+        ...['&a ', '*a', '[', ']', '{', '}', '\n'],
+      ),
+    ),
+    parse: (text) => readMeshNetworks(text, 'networks'),
+    growing: {
+      networks: (size) =>
+        `networks:\n${times(size)
+          .map((index) => `  n${index}: { gateways: [{ address: 1.1.1.1, port: 1 }] }\n`)
+          .join('')}`,
     },
   }),
   fuzzed({

@@ -328,8 +328,8 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/endpoints/passed-on-with-mutual-tls',
     file: 'pilot-discovery/generate/endpoints/endpoints.ts',
-    find: "kind === 'called' || isMutual(endpoint)",
-    replace: 'true',
+    find: "kind === 'called' ? reach : (group) => reach(group.filter(isMutual))",
+    replace: 'reach',
   },
   {
     id: 'generate/endpoints/passed-on-in-the-mesh',
@@ -360,5 +360,29 @@ export const generate: readonly Mutant[] = [
     file: 'pilot-discovery/generate/scope/traffic-policy.ts',
     find: 'subsetPolicy?.proxyProtocol ?? whole',
     replace: 'whole',
+  },
+  {
+    id: 'generate/own-network',
+    file: 'pilot-discovery/generate/endpoints/network-gateways.ts',
+    find: "network === '' || from === '' || network === from",
+    replace: "network === '' || network === from",
+  },
+  {
+    id: 'generate/network-needs-tls',
+    file: 'pilot-discovery/generate/endpoints/network-gateways.ts',
+    find: '} else if (isMutual(endpoint)) {',
+    replace: '} else {',
+  },
+  {
+    id: 'generate/network-weight',
+    file: 'pilot-discovery/generate/endpoints/network-gateways.ts',
+    find: 'Math.floor(weight / gateways.length)',
+    replace: 'weight',
+  },
+  {
+    id: 'generate/network-of-kubernetes',
+    file: 'pilot-discovery/generate/endpoints/network-gateways.ts',
+    find: '!/^(?:Pod|EndpointSlice)\\//.test(key)',
+    replace: 'false',
   },
 ];

@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connects } from '../connects.ts';
@@ -28,10 +36,16 @@ export interface Istiod {
  * `program` is run as `program FOLDER PORT`; it takes the two ports after `port` too.
  *
  * @param mesh more of its MeshConfig, as YAML
+ * @param networks its MeshNetworks, as YAML
  */
-export function makeIstiod(program: string, port: number, mesh = ''): Istiod {
+export function makeIstiod(program: string, port: number, mesh = '', networks = ''): Istiod {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-istiod-'));
   const temporary = mkdtempSync(join(tmpdir(), 'pilot-agent-istiod-mesh-'));
+  const home = mkdtempSync(join(tmpdir(), 'pilot-agent-istiod-home-'));
+  if (networks !== '') {
+    mkdirSync(join(home, 'etc/istio/config'), { recursive: true });
+    writeFileSync(join(home, 'etc/istio/config/meshNetworks'), networks);
+  }
   let child: ChildProcess | undefined;
   /** The program writes its MeshConfig to a temporary file, which istiod watches. */
   const addMesh = async (): Promise<void> => {
@@ -44,6 +58,7 @@ export function makeIstiod(program: string, port: number, mesh = ''): Istiod {
     folder,
     async start() {
       child = spawn(program, [folder, String(port)], {
+        cwd: home,
         stdio: 'ignore',
         detached: true,
         env: { ...process.env, ENABLE_TLS_ON_SIDECAR_INGRESS: 'true', TMPDIR: temporary },
@@ -83,7 +98,7 @@ export function makeIstiod(program: string, port: number, mesh = ''): Istiod {
     },
     async dispose() {
       await istiod.stop();
-      for (const path of [folder, temporary]) rmSync(path, { recursive: true, force: true });
+      for (const path of [folder, temporary, home]) rmSync(path, { recursive: true, force: true });
     },
   };
   return istiod;

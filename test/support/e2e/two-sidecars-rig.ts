@@ -15,7 +15,10 @@ export interface TwoSidecarsRig {
   /** The control plane, again where it was ended. */
   startDiscovery(more?: readonly string[], env?: Readonly<Record<string, string>>): Running;
   /** The one of the client asks in this variant of xDS; the other one for the whole. */
-  startAgents(variant?: 'delta' | 'whole'): readonly Running[];
+  startAgents(
+    variant?: 'delta' | 'whole',
+    clientEnv?: Readonly<Record<string, string>>,
+  ): readonly Running[];
   /** Writes a file of the folder as an editor does: a new one takes the place of the old one. */
   write(name: string, text: string): void;
   read(name: string): string;
@@ -69,11 +72,15 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
         { ...made.discovery, env: { ...made.discovery.env, ...env } },
         more,
       ),
-    startAgents: (variant = 'delta') => [
+    startAgents: (variant = 'delta', clientEnv = {}) => [
       start(program, made.agents.echo),
       start(program, {
         ...made.agents.client,
-        env: { ...made.agents.client.env, ISTIO_DELTA_XDS: String(variant === 'delta') },
+        env: {
+          ...made.agents.client.env,
+          ISTIO_DELTA_XDS: String(variant === 'delta'),
+          ...clientEnv,
+        },
       }),
     ],
     write(name, text) {

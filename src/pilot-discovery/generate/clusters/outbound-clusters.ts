@@ -26,6 +26,7 @@ import { encodeResource, type SortedView } from '../encoding/encode-resource.ts'
 import { balancing, isPassthrough } from '../endpoints/load-balancing.ts';
 import { reachedBy, usedClusters } from './reached-clusters.ts';
 import { endpointsWith } from '../endpoints/load-assignment.ts';
+import { scopeOfNetwork, visibleTo } from '../endpoints/network-gateways.ts';
 import { memoTable } from '../scope/memo.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
@@ -49,7 +50,7 @@ type Cluster = Init<typeof ClusterSchema>;
 export function outboundClusters(environment: Environment, node: ProxyNode): SortedView {
   const reached = reachedBy(environment, node);
   const services = reached?.services ?? outboundScope(environment, node).services;
-  const { mesh, peerAuthentications } = environment;
+  const { mesh, networks, peerAuthentications } = environment;
   const { role, addresses, tls } = node;
   const text = [
     role,
@@ -59,12 +60,14 @@ export function outboundClusters(environment: Environment, node: ProxyNode): Sor
     tls.clientKey,
     tls.clientRootCert,
     scopeOfRulesFor(environment, node),
-    anyDns(services) ? scopeOfPlace(environment, node) : '',
+    ...(anyDns(services)
+      ? [scopeOfPlace(environment, node), scopeOfNetwork(environment, node)]
+      : []),
   ];
   const view = ofScope(
     environment,
     services,
-    [mesh, peerAuthentications],
+    [mesh, peerAuthentications, networks],
     JSON.stringify(text),
     (service) => clustersFor(environment, node, service),
   );
@@ -87,7 +90,7 @@ function clustersFor(
   node: ProxyNode,
   service: Service,
 ): readonly XdsResource[] {
-  const { mesh } = environment;
+  const { mesh, networks } = environment;
   const rule = destinationRuleOf(environment, node, service);
   const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
   const facts = factsOf(service, endpoints);
@@ -103,7 +106,7 @@ function clustersFor(
     passage: passageOf(environment, node),
   };
   // The endpoints, and the locality of the proxy, are part of a cluster only if DNS resolves them.
-  const { role, addresses, tls, locality, labels, network } = node;
+  const { role, addresses, tls, locality, labels, network, networkView } = node;
   const parts = [
     role,
     inputs.passage,
@@ -115,8 +118,11 @@ function clustersFor(
   ];
   if (isDns(service)) {
     return sharedClusters(
-      [service, rule ?? noRule, mesh, endpoints, disablingPolicies(environment) ?? noPolicies],
-      JSON.stringify([parts, locality, labels, network]),
+      [
+        ...[service, rule ?? noRule, mesh, networks, endpoints],
+        disablingPolicies(environment) ?? noPolicies,
+      ],
+      JSON.stringify([parts, locality, labels, network, networkView]),
       () => all(inputs),
     );
   }
@@ -177,7 +183,10 @@ function outboundCluster(
   const name = outboundName(named);
   const policy = policyFor(rule?.spec, port.number, named.subset);
   const endpoints = inputs.endpoints.get(port.number) ?? [];
-  const subsetEndpoints = endpointsWith(endpoints, subset?.labels ?? {});
+  const subsetEndpoints = endpointsWith(
+    visibleTo(environment, node, endpoints),
+    subset?.labels ?? {},
+  );
   const discovery = outboundDiscovery(
     inputs,
     name,

@@ -19,6 +19,7 @@ import { protoDuration } from '../encoding/proto-duration.ts';
 import { packed, type Init } from '../encoding/typed-config.ts';
 import { loadAssignment } from '../endpoints/load-assignment.ts';
 import { isPassthrough } from '../endpoints/load-balancing.ts';
+import { directly } from '../endpoints/network-gateways.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { isDns, isEds } from '../scope/resolution.ts';
@@ -88,7 +89,10 @@ export function outboundDiscovery(
   return {
     ...dns,
     clusterDiscoveryType: { case: 'type', value },
-    loadAssignment: loadAssignment(name, used, policy, node, asked),
+    loadAssignment: loadAssignment(name, used, policy, node, {
+      isMutual: asked,
+      reach: directly,
+    }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { XdsResource } from '../../push/view.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
 import { endpointsWith } from '../endpoints/load-assignment.ts';
 import { balancing } from '../endpoints/load-balancing.ts';
+import { visibleTo } from '../endpoints/network-gateways.ts';
 import { outboundSni } from '../scope/cluster-name.ts';
 import { isDns } from '../scope/resolution.ts';
 import { policyFor } from '../scope/traffic-policy.ts';
@@ -29,7 +30,7 @@ export function sniCluster(
   const pool = policy.connectionPool;
   const isMutual = askedForMutualTls(environment, rule, port.number, subset);
   const endpoints = endpointsWith(
-    inputs.endpoints.get(port.number) ?? [],
+    visibleTo(environment, node, inputs.endpoints.get(port.number) ?? []),
     subset?.labels ?? {},
   ).filter(isMutual);
   const discovery = outboundDiscovery({ service, node }, name, port, policy, endpoints, isMutual);

@@ -14,6 +14,7 @@ import { isEds } from '../scope/resolution.ts';
 import { isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
 import { memoTable } from '../scope/memo.ts';
+import { reachOf, scopeOfNetwork, visibleTo } from './network-gateways.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
@@ -26,11 +27,18 @@ export function endpointView(environment: Environment, node: ProxyNode): SortedV
   const { services } = outboundScope(environment, node);
   const place = scopeOfPlace(environment, node);
   const passage = passageOf(environment, node);
-  const text = JSON.stringify([node.role, passage, scopeOfRulesFor(environment, node), place]);
+  const network = scopeOfNetwork(environment, node);
+  const text = JSON.stringify([
+    node.role,
+    passage,
+    scopeOfRulesFor(environment, node),
+    place,
+    network,
+  ]);
   return ofScope(
     environment,
     services,
-    [disablingPolicies(environment) ?? noPolicies, environment.mesh],
+    [disablingPolicies(environment) ?? noPolicies, environment.mesh, environment.networks],
     text,
     (service) => assignments(environment, node, place, service),
   );
@@ -92,21 +100,27 @@ function assignment(
       rule ?? noRule,
       disablingPolicies(environment) ?? noPolicies,
       environment.mesh,
+      environment.networks,
     ],
-    `${name}\n${rule === undefined ? '' : place}`,
+    `${name}\n${rule === undefined ? '' : place}\n${scopeOfNetwork(environment, node)}`,
     () => {
       const policy = policyFor(rule?.spec, port, subset);
       if (isPassthrough(policy)) return undefined;
       const ruleSubset = rule?.spec.subsets.find((candidate) => candidate.name === subset);
       const isMutual = askedForMutualTls(environment, rule, port, ruleSubset);
-      const subsetEndpoints = endpointsWith(endpoints, ruleSubset?.labels ?? {}).filter(
-        (endpoint) => kind === 'called' || isMutual(endpoint),
+      const subsetEndpoints = endpointsWith(
+        visibleTo(environment, node, endpoints),
+        ruleSubset?.labels ?? {},
       );
+      const reach = reachOf(environment, node, isMutual);
       const keys = [service.key, ...(rule?.keys ?? []), ...subsetEndpoints.map(({ key }) => key)];
       return encodeResource(
         ClusterLoadAssignmentSchema,
         name,
-        loadAssignment(name, subsetEndpoints, policy, node, isMutual),
+        loadAssignment(name, subsetEndpoints, policy, node, {
+          isMutual,
+          reach: kind === 'called' ? reach : (group) => reach(group.filter(isMutual)),
+        }),
         keys,
       );
     },

@@ -9,6 +9,7 @@ import type {
 import type { Endpoint } from '../../environment/environment.ts';
 import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
 import { type LocalityPlace, placed, type Placed } from './locality-lb.ts';
+import type { ReachEndpoints, ReachedEndpoint } from './network-gateways.ts';
 import { selects } from '../scope/peer-authentication-of.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
@@ -29,11 +30,13 @@ export function loadAssignment(
   endpoints: readonly Endpoint[],
   policy: PortPolicy,
   place: LocalityPlace,
-  isMutual: AskedForMutualTls,
+  { isMutual, reach }: { readonly isMutual: AskedForMutualTls; readonly reach: ReachEndpoints },
 ): Init<typeof ClusterLoadAssignmentSchema> {
   return {
     clusterName: name,
-    endpoints: placed(endpoints, policy, place).map((group) => localityEndpoints(group, isMutual)),
+    endpoints: placed(endpoints, policy, place, reach).map((group) =>
+      localityEndpoints(group, isMutual),
+    ),
   };
 }
 
@@ -44,20 +47,24 @@ function localityEndpoints(
   const [region = '', zone = '', subZone = ''] = locality.split('/');
   return {
     locality: { region, zone, subZone },
-    lbEndpoints: endpoints.map((endpoint) => lbEndpoint(endpoint, isMutual(endpoint))),
-    loadBalancingWeight: weight,
+    lbEndpoints: endpoints.map((endpoint) => lbEndpoint(endpoint, isMutual)),
+    ...(weight > 0 && { loadBalancingWeight: weight }),
     priority,
   };
 }
 
-function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpointSchema> {
+function lbEndpoint(
+  endpoint: ReachedEndpoint,
+  isMutual: AskedForMutualTls,
+): Init<typeof LbEndpointSchema> {
+  const isGateway = endpoint.via === 'gateway';
   const { address, port, weight, workloadName, namespace, labels } = endpoint;
   const workload = [
     workloadName,
     namespace,
     canonicalName(labels, workloadName),
     canonicalRevision(labels),
-    clusterId,
+    isGateway ? '' : clusterId,
   ].join(';');
   return {
     hostIdentifier: {
@@ -75,7 +82,9 @@ function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpoi
     },
     metadata: {
       filterMetadata: {
-        ...(isMutual && { 'envoy.transport_socket_match': { tlsMode: 'istio' } }),
+        ...((isGateway || isMutual(endpoint)) && {
+          'envoy.transport_socket_match': { tlsMode: 'istio' },
+        }),
         istio: { workload },
       },
     },

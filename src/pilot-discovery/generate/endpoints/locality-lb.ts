@@ -3,6 +3,7 @@ import type { Labels } from '../../istio/values.ts';
 import type { Endpoint } from '../../environment/environment.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
+import type { ReachEndpoints, ReachedEndpoint } from './network-gateways.ts';
 
 /** The place of a proxy among endpoints. */
 export type LocalityPlace = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
@@ -12,8 +13,9 @@ export interface Placed {
   readonly locality: string;
   /** Priority 0 is used first. */
   readonly priority: number;
+  /** 0 if it has no endpoints. */
   readonly weight: number;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly ReachedEndpoint[];
 }
 
 /**
@@ -25,8 +27,9 @@ export function placed(
   endpoints: readonly Endpoint[],
   { loadBalancer, outlierDetection }: PortPolicy,
   place: LocalityPlace,
+  reach: ReachEndpoints,
 ): readonly Placed[] {
-  const localities = byLocality(withinLimit(endpoints));
+  const localities = byLocality(endpoints, reach);
   const settings = loadBalancer?.locality;
   if (settings?.enabled === false) return localities;
   const share = settings?.distribute.find(({ from }) => isWithinLocality(place.locality, from));
@@ -35,32 +38,32 @@ export function placed(
   return prioritized(localities, settings, place);
 }
 
-function byLocality(endpoints: readonly Endpoint[]): readonly Placed[] {
-  return [...groupedBy(endpoints, ({ locality }) => locality)]
+function byLocality(endpoints: readonly Endpoint[], reach: ReachEndpoints): readonly Placed[] {
+  const reached = [...groupedBy(endpoints, ({ locality }) => locality)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([locality, group]) => ({
-      locality,
-      priority: 0,
-      weight: sumOf(group),
-      endpoints: group,
-    }));
+    .map(([locality, group]) => [locality, reach(group)] as const);
+  const scale = scaleOf(reached.flatMap(([, group]) => group));
+  return reached.map(([locality, group]) => {
+    const scaled = scale === 1 ? group : group.map((endpoint) => withWeight(endpoint, scale));
+    return { locality, priority: 0, weight: sumOf(scaled), endpoints: scaled };
+  });
 }
 
 /** Envoy rejects endpoints whose weights have a larger sum. */
 const mostWeight = 2 ** 32 - 1;
 
-/** Reduces weights in proportion if their sum is too large. */
-function withinLimit(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+/** Returns the factor that reduces weights in proportion, if their sum is too large. */
+function scaleOf(endpoints: readonly ReachedEndpoint[]): number {
   const sum = sumOf(endpoints);
-  if (sum <= mostWeight) return endpoints;
-  const scale = (mostWeight - endpoints.length) / sum;
-  return endpoints.map((endpoint) => ({
-    ...endpoint,
-    weight: Math.max(1, Math.floor(endpoint.weight * scale)),
-  }));
+  return sum <= mostWeight ? 1 : (mostWeight - endpoints.length) / sum;
 }
 
-const sumOf = (endpoints: readonly Endpoint[]): number =>
+const withWeight = (endpoint: ReachedEndpoint, scale: number): ReachedEndpoint => ({
+  ...endpoint,
+  weight: Math.max(1, Math.floor(endpoint.weight * scale)),
+});
+
+const sumOf = (endpoints: readonly ReachedEndpoint[]): number =>
   endpoints.reduce((sum, { weight }) => sum + Math.max(1, weight), 0);
 
 /** Returns whether a locality matches `region/zone/*`; `*` matches any. */
@@ -82,7 +85,8 @@ function distributed(
       (group) => !shares.has(group) && isWithinLocality(group.locality, pattern),
     );
     const total = matching.reduce((sum, { weight }) => sum + weight, 0);
-    for (const group of matching) shares.set(group, Math.ceil((group.weight * share) / total));
+    for (const group of matching)
+      shares.set(group, total === 0 ? share : Math.ceil((group.weight * share) / total));
   }
   return localities.map((group) => {
     const weight = shares.get(group);
@@ -105,6 +109,7 @@ function prioritized(
     wanted.length > 0 && failover.length === 0 ? 0 : distanceOf(locality, place.locality, failover);
   const split = localities.flatMap(({ locality, endpoints }): Placed[] => {
     const far = distance(locality);
+    if (endpoints.length === 0) return [{ locality, priority: far, weight: 0, endpoints }];
     return [...groupedBy(endpoints, ({ labels }) => unmet(labels, wanted) * levels + far)].map(
       ([priority, group]) => ({
         locality,
@@ -170,10 +175,10 @@ function placeLabels({ locality, labels, network }: LocalityPlace): Labels {
 }
 
 function groupedBy<K>(
-  endpoints: readonly Endpoint[],
-  nameOf: (endpoint: Endpoint) => K,
-): ReadonlyMap<K, readonly Endpoint[]> {
-  const groups = new Map<K, Endpoint[]>();
+  endpoints: readonly ReachedEndpoint[],
+  nameOf: (endpoint: ReachedEndpoint) => K,
+): ReadonlyMap<K, readonly ReachedEndpoint[]> {
+  const groups = new Map<K, ReachedEndpoint[]>();
   for (const endpoint of endpoints) {
     const name = nameOf(endpoint);
     const group = groups.get(name);

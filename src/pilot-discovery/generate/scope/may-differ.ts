@@ -14,6 +14,7 @@ import { outboundScope } from './outbound-scope.ts';
  */
 const parts = [
   'mesh',
+  'networks',
   'services',
   'virtualServices',
   'destinationRules',

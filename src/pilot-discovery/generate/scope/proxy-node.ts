@@ -23,6 +23,8 @@ export interface ProxyNode {
   /** The settings of its ProxyConfig; undefined if it sends none. */
   readonly tracing: ProxyTracing | undefined;
   readonly network: string;
+  /** The networks whose endpoints it asks for; empty for all. */
+  readonly networkView: readonly string[];
   /** The ports of listeners that its bootstrap has for all addresses; Istio's ports by default. */
   readonly ownPorts: readonly number[];
   /** `region/zone/subzone` */

@@ -63,6 +63,9 @@ export function readNode(
     meshId: text('MESH_ID'),
     tracing: sentTracing(ownMember(metadata, 'PROXY_CONFIG')),
     network: text('NETWORK'),
+    networkView: text('REQUESTED_NETWORK_VIEW')
+      .split(',')
+      .filter((network) => network !== ''),
     ownPorts: [port('ENVOY_PROMETHEUS_PORT') || 15_090, port('ENVOY_STATUS_PORT') || 15_021],
     locality,
     bindable: isTrue(text('UNPRIVILEGED_POD')) ? 'unprivileged' : 'any',

@@ -9,13 +9,15 @@ import { defaultMeshConfig, type MeshConfig } from '../../istio/mesh-config.ts';
 import type { Flaw } from '../../istio/model.ts';
 import { placeOf } from '../../istio/place-of.ts';
 import { readMeshConfig } from '../../istio/read-mesh-config.ts';
+import { type MeshNetworks, noNetworks } from '../../istio/mesh-networks.ts';
+import { readMeshNetworks } from '../../istio/read-mesh-networks.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
 
 /** The name of this source: a mesh has one MeshConfig, from a file or from here. */
 const source = 'mesh';
-/** The name of the ConfigMap, and its key with the MeshConfig. */
-const [mapName, key] = ['istio', 'mesh'];
+/** The name of the ConfigMap, and its keys with the MeshConfig and the MeshNetworks. */
+const [mapName, key, networksKey] = ['istio', 'mesh', 'meshNetworks'];
 
 interface MeshMapState {
   /** The last good MeshConfig; undefined if there was none yet. */
@@ -27,10 +29,10 @@ interface MeshMapState {
 type Step = readonly [MeshMapState, readonly StoreEvent[]];
 
 /**
- * Emits the MeshConfig in the ConfigMap `istio` of a namespace, then `synced`, then each new
- * version; the defaults if there is no such ConfigMap. If the ConfigMap is wrong, cannot be read or
- * is gone, the last MeshConfig stays and an event has the reason. It is not synced before it has
- * been read without a mistake.
+ * Emits the MeshConfig and the MeshNetworks in the ConfigMap `istio` of a namespace, then `synced`,
+ * then each new version; the defaults if there is no such ConfigMap. If the ConfigMap is wrong,
+ * cannot be read or is gone, the last ones stay and an event has the reason. It is not synced
+ * before the MeshConfig has been read without a mistake.
  *
  * Cold; never completes, never errors.
  */
@@ -88,7 +90,7 @@ function withoutMap({ mesh }: MeshMapState, place: string): Step {
 }
 
 function withMap({ mesh: before }: MeshMapState, { data }: KubeObject, place: string): Step {
-  const { mesh, flaws } = meshOf(data, place);
+  const { mesh, networks, flaws } = settingsOf(data, place);
   const error = flaws.find(({ severity }) => severity === 'error');
   const isUsed = error === undefined;
   const problem =
@@ -100,13 +102,18 @@ function withMap({ mesh: before }: MeshMapState, { data }: KubeObject, place: st
     state,
     [
       { type: 'flaws', source, flaws },
-      ...(isUsed ? [{ type: 'mesh', mesh } as const] : []),
+      ...(isUsed
+        ? ([
+            { type: 'mesh', mesh },
+            { type: 'networks', source, networks },
+          ] as const)
+        : []),
       standing(state),
     ],
   ];
 }
 
-function meshOf(data: unknown, place: string) {
+function settingsOf(data: unknown, place: string) {
   const text = isObject(data) ? ownMember(data, key) : undefined;
   const flaw = (field: string, reason: string, severity: Flaw['severity']): Flaw => ({
     key: undefined,
@@ -117,12 +124,28 @@ function meshOf(data: unknown, place: string) {
   });
   if (typeof text !== 'string') {
     const missing = flaw(`data.${key}`, 'it is missing: the MeshConfig, as YAML', 'error');
-    return { mesh: defaultMeshConfig, flaws: [missing] };
+    return { mesh: defaultMeshConfig, networks: noNetworks, flaws: [missing] };
   }
   const { mesh, flaws, folders } = readMeshConfig(text, place);
+  const { networks, flaws: networkFlaws } = networksOf(data, place);
   const unread = 'folders are not read from here: name them by --configDir, or in --meshConfig';
   return {
     mesh,
-    flaws: [...flaws, ...(folders.length > 0 ? [flaw('configSources', unread, 'warning')] : [])],
+    networks,
+    flaws: [
+      ...flaws,
+      ...networkFlaws,
+      ...(folders.length > 0 ? [flaw('configSources', unread, 'warning')] : []),
+    ],
   };
+}
+
+function networksOf(
+  data: unknown,
+  place: string,
+): { readonly networks: MeshNetworks; readonly flaws: readonly Flaw[] } {
+  const text = isObject(data) ? ownMember(data, networksKey) : undefined;
+  return typeof text === 'string'
+    ? readMeshNetworks(text, `${place} ${networksKey}`)
+    : { networks: noNetworks, flaws: [] };
 }

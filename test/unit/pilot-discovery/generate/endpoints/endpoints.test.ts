@@ -15,8 +15,8 @@ const router = proxyIn('', { id: 'router~10.0.0.1~g.default~default.svc.cluster.
 /** The assignments of a proxy, with the addresses of endpoints in place of all they say. */
 function assignmentsFor(yaml: readonly string[], node = sidecar): string {
   const addresses = replacing('endpoints', (localities) =>
-    (localities as readonly { readonly lb_endpoints: readonly object[] }[]).flatMap(
-      ({ lb_endpoints: all }) =>
+    (localities as readonly { readonly lb_endpoints?: readonly object[] }[]).flatMap(
+      ({ lb_endpoints: all = [] }) =>
         [...JSON.stringify(all).matchAll(/"address":"([^"]+)"/g)].map(([, at]) => at),
     ),
   );
@@ -98,13 +98,13 @@ describe('the endpoints that a proxy asks for', () => {
       assignment('outbound|80||a.mesh', both) +
         assignment('outbound|80|v2|a.mesh', '[10.0.0.9]') +
         assignment('outbound_.80_._.a.mesh', '[10.0.0.8]') +
-        assignment('outbound_.80_.v2_.a.mesh', ''),
+        assignment('outbound_.80_.v2_.a.mesh', '[]'),
       router,
     ],
     [
       'none whose TLS a gateway passes on, if a rule disables it',
       [automatic, inMesh, rule('trafficPolicy: { tls: { mode: DISABLE } }')],
-      assignment('outbound|80||a.mesh', both) + assignment('outbound_.80_._.a.mesh', ''),
+      assignment('outbound|80||a.mesh', both) + assignment('outbound_.80_._.a.mesh', '[]'),
       router,
     ],
     ['none for others to pass on', [automatic, inMesh], assignment('outbound|80||a.mesh', both)],

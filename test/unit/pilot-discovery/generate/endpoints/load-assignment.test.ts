@@ -23,7 +23,7 @@ const assignmentOf = (endpoints: string, canDoTls: 'all' | 'none' = 'none'): str
       endpointsIn(endpoints),
       policyFor(undefined, 80, undefined),
       proxyIn(''),
-      () => canDoTls === 'all',
+      { isMutual: () => canDoTls === 'all', reach: (endpoints) => endpoints },
     ),
   );
 

@@ -32,7 +32,7 @@ function placesOf(trafficPolicy: string, endpoints: readonly string[]): string {
   const environment = environmentOf(`${serviceWith(endpoints)}---\n${rule}`);
   const its = environment.endpoints.get('default/a.mesh')?.get(80) ?? [];
   const spec = environment.destinationRules.get('a.mesh')?.[0]?.spec;
-  const all = placed(its, policyFor(spec, 80, undefined), place).map((one) => ({
+  const all = placed(its, policyFor(spec, 80, undefined), place, (group) => group).map((one) => ({
     locality: one.locality,
     priority: one.priority,
     weight: one.weight,

@@ -10,43 +10,51 @@ import {
   type SchedulerLike,
   timer,
 } from 'rxjs';
-import type { MeshConfig } from '../../istio/mesh-config.ts';
+import type { Flaw } from '../../istio/model.ts';
 import { repeatOn } from '../../../operators/repeat-on.ts';
 import { watchFiles } from '../../../streams/watch-files.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
-import { readMeshFile } from './mesh-file.ts';
+import { readSettingFile } from './setting-file.ts';
 
-/** The name of this source. */
-const source = 'mesh';
 /** The pause between a change and the look at it, in ms. */
 const gather = 5;
 /** The time between two looks if no change was reported, in ms. */
 const every = 60_000;
 
+/** The settings in a file. */
+export interface SettingsInFile<T> {
+  /** The name of the source. */
+  readonly source: string;
+  readonly path: string;
+  /** The content at the start. */
+  readonly first: T;
+  readonly read: (text: string, path: string) => T & { readonly flaws: readonly Flaw[] };
+  readonly eventOf: (content: T) => StoreEvent;
+}
+
 /**
- * Emits the MeshConfig of a file: `first`, then `synced`, then each new version. If the file is
- * wrong, cannot be read or is gone, the last MeshConfig stays and an event has the reason. A file
- * that never existed is not reported.
+ * Emits the settings of a file: `first`, then `synced`, then each new version. If the file is
+ * wrong, cannot be read or is gone, the last settings stay and an event has the reason. A file that
+ * never existed is not reported.
  *
  * Cold; never completes, never errors.
  */
-export function meshSource(
-  path: string,
-  first: MeshConfig,
+export function settingSource<T>(
+  { source, path, first, read, eventOf }: SettingsInFile<T>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<StoreEvent> {
   return defer(() => {
     let isKnown = false; // the file has existed
     const look = (): readonly StoreEvent[] => {
-      const file = readMeshFile(path);
+      const file = readSettingFile(path, read);
       if (file.kind === 'absent' && !isKnown) return [];
       isKnown = true;
       if (file.kind !== 'read')
         return [{ type: 'lost', source, reason: `${path}: ${file.reason}` }];
-      const { mesh, flaws, error } = file;
+      const { content, flaws, error } = file;
       return [
         { type: 'flaws', source, flaws },
-        ...(error === undefined ? [{ type: 'mesh', mesh } as const] : []),
+        ...(error === undefined ? [eventOf(content)] : []),
         { type: 'synced', source },
       ];
     };
@@ -60,10 +68,7 @@ export function meshSource(
         }),
       ),
     );
-    const begun: readonly StoreEvent[] = [
-      { type: 'mesh', mesh: first },
-      { type: 'synced', source },
-    ];
+    const begun: readonly StoreEvent[] = [eventOf(first), { type: 'synced', source }];
     return concat(
       of(...begun),
       look$.pipe(repeatOn(watchFiles([path], scheduler), () => every, scheduler)),

@@ -1,0 +1,149 @@
+// Why: docs/decisions/099-networks-are-reached-through-their-gateways.md
+import { BlockList, isIPv6 } from 'node:net';
+import type { Endpoint, Environment } from '../../environment/environment.ts';
+import { localityLabels } from '../../environment/locality-labels.ts';
+import type { MeshNetworks, NetworkGateway } from '../../istio/mesh-networks.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { memoTable } from '../scope/memo.ts';
+import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+
+/** An endpoint at which a proxy reaches a service: of the service, or a gateway of its network. */
+export type ReachedEndpoint = Endpoint & { readonly via?: 'gateway' };
+
+/** Returns where a proxy reaches the endpoints of one locality. */
+export type ReachEndpoints = (endpoints: readonly Endpoint[]) => readonly ReachedEndpoint[];
+
+type Reader = Pick<ProxyNode, 'network' | 'networkView'>;
+
+/** Returns all that the endpoints of a proxy depend on by its network, as a text. */
+export const scopeOfNetwork = (
+  { networks }: Pick<Environment, 'networks'>,
+  { network, networkView }: Reader,
+): string =>
+  networks.gateways.length === 0 && networkView.length === 0
+    ? ''
+    : JSON.stringify([network, networkView]);
+
+/** Returns the endpoints in the networks that a proxy asks for. */
+export function visibleTo(
+  { networks }: Pick<Environment, 'networks'>,
+  { networkView }: Reader,
+  endpoints: readonly Endpoint[],
+): readonly Endpoint[] {
+  if (networkView.length === 0) return endpoints;
+  const { networkOf } = indexOf(networks);
+  return endpoints.filter((endpoint) => {
+    const network = networkOf(endpoint);
+    return network === '' || networkView.includes(network);
+  });
+}
+
+/** As in istiod, endpoints of a cluster of DNS are reached directly from each network. */
+export const directly: ReachEndpoints = (endpoints) =>
+  endpoints.filter(({ address }) => address !== '');
+
+/**
+ * Returns where a proxy reaches endpoints. Those of its own network, of an unknown network, and of
+ * a network without gateways are reached directly. Others are reached through all gateways of their
+ * network, by mutual TLS: a gateway has their weight, and is among the endpoints of their locality.
+ * A gateway finds an endpoint by the server name in the TLS, so endpoints without mutual TLS are
+ * not reached.
+ */
+export function reachOf(
+  { networks }: Pick<Environment, 'networks'>,
+  { network: from }: Reader,
+  isMutual: AskedForMutualTls,
+): ReachEndpoints {
+  if (networks.gateways.length === 0) return directly;
+  const { byNetwork, scale, networkOf } = indexOf(networks);
+  return (endpoints) => {
+    const direct: ReachedEndpoint[] = [];
+    const weights = new Map<NetworkGateway, number>();
+    for (const endpoint of endpoints) {
+      const network = networkOf(endpoint);
+      const weight = Math.min(Math.max(1, endpoint.weight) * scale, mostWeight);
+      const isNear = network === '' || from === '' || network === from;
+      const gateways = isNear ? undefined : byNetwork.get(network);
+      if (gateways === undefined) {
+        if (endpoint.address !== '') direct.push(scale === 1 ? endpoint : { ...endpoint, weight });
+      } else if (isMutual(endpoint)) {
+        const share = Math.floor(weight / gateways.length);
+        for (const gateway of gateways) weights.set(gateway, (weights.get(gateway) ?? 0) + share);
+      }
+    }
+    const gateways = [...weights].sort(([a], [b]) => byAddress(a, b));
+    return [...direct, ...gateways.map(([gateway, weight]) => gatewayEndpoint(gateway, weight))];
+  };
+}
+
+const mostWeight = 2 ** 32 - 1;
+
+function byAddress(a: NetworkGateway, b: NetworkGateway): number {
+  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
+  return a.port - b.port;
+}
+
+const gatewayEndpoint = (
+  { network, address, port }: NetworkGateway,
+  weight: number,
+): ReachedEndpoint => ({
+  via: 'gateway',
+  address,
+  port,
+  labels: localityLabels('', network),
+  network,
+  locality: '',
+  weight,
+  identity: '',
+  tlsMode: 'istio',
+  namespace: '',
+  workloadName: '',
+  readiness: 'ready',
+  key: `MeshNetworks//${network}`,
+});
+
+interface NetworkIndex {
+  readonly byNetwork: ReadonlyMap<string, readonly NetworkGateway[]>;
+  /** Makes the weight of an endpoint divisible by the number of gateways of each network. */
+  readonly scale: number;
+  readonly networkOf: (endpoint: Endpoint) => string;
+}
+
+const indexes = memoTable<NetworkIndex>();
+
+const indexOf = (networks: MeshNetworks): NetworkIndex =>
+  indexes([networks], '', () => {
+    const byNetwork = new Map<string, readonly NetworkGateway[]>();
+    for (const gateway of networks.gateways)
+      byNetwork.set(gateway.network, [...(byNetwork.get(gateway.network) ?? []), gateway]);
+    const counts = [...byNetwork.values()].map(({ length }) => length);
+    return {
+      byNetwork,
+      scale: Math.min(counts.reduce(leastCommonMultiple, 1), mostWeight),
+      networkOf: networkFinder(networks),
+    };
+  });
+
+const leastCommonMultiple = (a: number, b: number): number => (a / greatestCommonDivisor(a, b)) * b;
+const greatestCommonDivisor = (a: number, b: number): number =>
+  b === 0 ? a : greatestCommonDivisor(b, a % b);
+
+/** As in istiod, ranges are for endpoints of Kubernetes; a range counts more than the cluster. */
+function networkFinder({ ranges }: MeshNetworks): NetworkIndex['networkOf'] {
+  const checks = ranges.map(({ network, selects }) => ({
+    network,
+    check: selects === 'cluster' ? selects : inRange(selects.range),
+  }));
+  return ({ network, address, key }) => {
+    if (network !== '' || checks.length === 0 || !/^(?:Pod|EndpointSlice)\//.test(key))
+      return network;
+    return checks.find(({ check }) => check === 'cluster' || check(address))?.network ?? '';
+  };
+}
+
+function inRange(range: string): (address: string) => boolean {
+  const [first = '', length = ''] = range.split('/');
+  const blocks = new BlockList();
+  blocks.addSubnet(first, Number(length), isIPv6(first) ? 'ipv6' : 'ipv4');
+  return (address) => blocks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
