@@ -65,7 +65,7 @@ export const discoveryFlags = {
     value: 'path',
     text: 'MeshNetworks file; may be missing',
     default: './etc/istio/config/meshNetworks',
-    example: '/etc/networks.yaml',
+    example: 'networks.yaml',
   },
   domain: {
     value: 'name',
