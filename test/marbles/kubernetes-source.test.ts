@@ -255,9 +255,9 @@ describe('meshMapSource', () => {
       });
       expect(events).toEqual({
         0: ['mesh cluster.local', 'synced', 'synced'],
-        1_000: ['flaws ', 'mesh one', 'synced'],
+        1_000: ['flaws ', 'mesh one', 'networks', 'synced'],
         2_000: ['flaws error', 'synced'],
-        3_000: ['flaws ', 'mesh two', 'synced'],
+        3_000: ['flaws ', 'mesh two', 'networks', 'synced'],
         4_000: ['lost ConfigMap/istio-system/istio is gone'],
       });
     }),
@@ -274,7 +274,7 @@ describe('meshMapSource', () => {
       });
       expect(events[0]?.at(-1)).toMatch(/^lost ConfigMap\/istio-system\/istio:1: trustDomain: /);
       expect(events[1_000]?.at(-1)).toMatch(/^lost ConfigMap\/istio-system\/istio: data.mesh: /);
-      expect(events[2_000]).toEqual(['flaws ', 'mesh cluster.local', 'synced']);
+      expect(events[2_000]).toEqual(['flaws ', 'mesh cluster.local', 'networks', 'synced']);
     }),
   );
 });

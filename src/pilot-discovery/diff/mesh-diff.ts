@@ -149,8 +149,8 @@ interface AffectedProxy {
 }
 
 /**
- * Returns the proxies whose views may differ. Each address with an endpoint is a class, so there may
- * be thousands of views; but their inputs are mostly the same objects before and after a change.
+ * Returns the proxies whose views may differ. Each address with an endpoint is a class, so there
+ * may be thousands of views. Their inputs are mostly the same objects before and after a change.
  */
 function affectedProxies(
   { before, after }: MeshPair,
