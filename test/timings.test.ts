@@ -8,6 +8,8 @@ const longest = 45;
 /** Longer ones, each with its reason. */
 const long: Readonly<Record<string, string>> = {
   'test/e2e/chaos.test.ts': '30 events of a seed over a real Envoy',
+  'test/e2e/discovery-ca.test.ts':
+    'an agent renews its certificate three times, 30 s after each other',
   'test/e2e/discovery-crowd.test.ts': '10,000 services, and a window of 15 s',
   'test/e2e/discovery-kube.test.ts': 'a real API is stopped twice, and the pauses are waited for',
   'test/e2e/kube-follow.test.ts': 'the pauses between attempts at a real API are waited for',

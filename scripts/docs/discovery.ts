@@ -1,3 +1,4 @@
+import { freshCa } from '../../src/pilot-discovery/ca/ca-view.ts';
 import { findingKinds } from '../../src/pilot-discovery/analyze/finding.ts';
 import {
   connectedAnswers,
@@ -13,6 +14,7 @@ import {
   type DiscoveryFlagName,
   discoveryFlags,
 } from '../../src/pilot-discovery/run/discovery-flags.ts';
+import { caDefaults } from '../../src/pilot-discovery/run/ca-config.ts';
 import { program as discoveryProgram } from '../../src/pilot-discovery/cli/program.ts';
 import { usage } from './commands.ts';
 import {
@@ -90,6 +92,54 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     example: '10.0.0.0/8,fd00::/8',
     standard: '',
     text: 'Ranges to which no `jwksUri` may lead; `none`: no range',
+  },
+  {
+    name: 'ENABLE_CA_SERVER',
+    example: 'false',
+    standard: caDefaults.ENABLE_CA_SERVER,
+    text: 'The secure port issues certificates, if there is a root',
+  },
+  {
+    name: 'ROOT_CA_DIR',
+    example: '/etc/cacerts',
+    standard: caDefaults.ROOT_CA_DIR,
+    text: 'Folder with the key and the certificates of the CA, as in istiod',
+  },
+  {
+    name: 'SELF_SIGNED_CA_FILE',
+    example: '/data/self-signed-ca.pem',
+    standard: caDefaults.SELF_SIGNED_CA_FILE,
+    text: 'Self-signed root, if `ROOT_CA_DIR` is empty; it is made once',
+  },
+  {
+    name: 'CITADEL_SELF_SIGNED_CA_CERT_TTL',
+    example: '43800h',
+    standard: caDefaults.CITADEL_SELF_SIGNED_CA_CERT_TTL,
+    text: 'Lifetime of a self-signed root that is made',
+  },
+  {
+    name: 'DEFAULT_WORKLOAD_CERT_TTL',
+    example: '12h',
+    standard: caDefaults.DEFAULT_WORKLOAD_CERT_TTL,
+    text: 'Lifetime of a certificate if the agent asks for none',
+  },
+  {
+    name: 'MAX_WORKLOAD_CERT_TTL',
+    example: '168h',
+    standard: caDefaults.MAX_WORKLOAD_CERT_TTL,
+    text: 'A request for a longer lifetime is refused',
+  },
+  {
+    name: 'CERTIFICATES_PER_SECOND',
+    example: '20',
+    standard: caDefaults.CERTIFICATES_PER_SECOND,
+    text: 'Certificates for one identity in a second; twice as many at once',
+  },
+  {
+    name: 'ISTIOD_CUSTOM_HOST',
+    example: 'mesh.example,10.0.0.7',
+    standard: caDefaults.ISTIOD_CUSTOM_HOST,
+    text: 'More names in the certificate of the secure port',
   },
   {
     name: 'KUBECONFIG',
@@ -326,7 +376,7 @@ export function discoveryPage(): string {
       'Metrics',
       table(
         ['Metric', 'Type', 'Meaning'],
-        discoveryFamilies(freshView, '').map(({ name, type, help }) => [
+        discoveryFamilies({ ...freshView, ca: freshCa }, '').map(({ name, type, help }) => [
           code(name),
           type,
           sentence(help),

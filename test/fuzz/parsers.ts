@@ -1,4 +1,5 @@
 import type { FuzzedParser } from './parser.ts';
+import { certificateRequests } from './parsers/certificate-requests.ts';
 import { configuration } from './parsers/configuration.ts';
 import { controlPlane } from './parsers/control-plane.ts';
 import { discovery } from './parsers/discovery.ts';
@@ -17,6 +18,7 @@ export const parsers: readonly FuzzedParser[] = [
   ...secrets,
   ...discovery,
   ...controlPlane,
+  ...certificateRequests,
   ...exposition,
   ...service,
   ...status,

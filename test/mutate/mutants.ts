@@ -4,6 +4,7 @@ import { bootstrap } from './mutants/bootstrap.ts';
 import { ca } from './mutants/ca.ts';
 import { cli } from './mutants/cli.ts';
 import { config } from './mutants/config.ts';
+import { discoveryCa } from './mutants/discovery-ca.ts';
 import { envoy } from './mutants/envoy.ts';
 import { generate } from './mutants/generate.ts';
 import { grpc } from './mutants/grpc.ts';
@@ -35,6 +36,7 @@ export const mutants: readonly Mutant[] = [
   ...ca,
   ...cli,
   ...config,
+  ...discoveryCa,
   ...envoy,
   ...generate,
   ...grpc,

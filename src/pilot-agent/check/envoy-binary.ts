@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isSupported, supportedReleases } from '../envoy/supported-envoys.ts';
-import { envoyBinary } from '../run/start/prepare.ts';
+import { envoyBinary } from '../run/start/hold-folder.ts';
 import { Fatal } from '../../shared/program/exit.ts';
 import { explainRefusal } from '../envoy/explain-refusal.ts';
 import { tryConfig } from '../run/start/try-config.ts';

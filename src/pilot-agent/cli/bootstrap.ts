@@ -11,7 +11,7 @@ import { readConfig } from '../run/start/effective-config.ts';
 import { allOf, exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { factsOf, noFacts } from '../run/start/facts.ts';
 import { makeConfig, readShape } from '../run/start/make-config.ts';
-import { envoyBinary } from '../run/start/prepare.ts';
+import { envoyBinary } from '../run/start/hold-folder.ts';
 import { tryConfig } from '../run/start/try-config.ts';
 
 export interface PrintBootstrapOptions extends GivenLogFlags {

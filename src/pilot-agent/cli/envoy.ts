@@ -2,7 +2,7 @@ import { cacheDir } from '../envoy/find-envoy.ts';
 import { installEnvoy } from '../envoy/install-envoy.ts';
 import { showProgress } from '../envoy/show-progress.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
-import { envoyBinary } from '../run/start/prepare.ts';
+import { envoyBinary } from '../run/start/hold-folder.ts';
 
 export interface EnvoyInstallOptions {
   readonly from?: string;

@@ -35,7 +35,7 @@ import { identityOf } from './status/identity.ts';
 import { keepLog } from './keep-log.ts';
 import { tapLog, type TappedLog } from './log-tap.ts';
 import type { Outside } from './outside.ts';
-import { envoyOrInstalled, holdFolder } from './start/prepare.ts';
+import { envoyOrInstalled, holdFolder } from './start/hold-folder.ts';
 import { makeSources } from './sources/make-sources.ts';
 import { failureOf } from './state/part.ts';
 import { profileToken } from './start/profile-token.ts';

@@ -1,5 +1,6 @@
 import { histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
 import type { Histogram } from '../../operators/histogram.ts';
+import { caFamilies } from '../ca/ca-families.ts';
 import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import { flawsOf, heldRemovals } from '../environment/store.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
@@ -9,7 +10,7 @@ import { ownMember } from '../../shared/text/own-member.ts';
 
 /** Returns the metrics of the control plane, with the names of istiod. Pure. */
 export function discoveryFamilies(
-  { store, snapshot, connections, counts }: DiscoveryView,
+  { store, snapshot, connections, counts, ca }: DiscoveryView,
   version: string,
 ): readonly MetricFamily[] {
   const environment = snapshot?.environment;
@@ -169,5 +170,6 @@ export function discoveryFamilies(
       help: 'Bytes of all answers together.',
       samples: [{ value: counts.bytes }],
     },
+    ...(ca === undefined ? [] : caFamilies(ca)),
   ];
 }

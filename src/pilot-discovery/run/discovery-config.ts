@@ -10,6 +10,7 @@ import {
   blockedRanges,
   usuallyBlocked,
 } from '../registry/keys/blocked-ranges.ts';
+import { type CaConfig, caConfig } from './ca-config.ts';
 import { type DiscoveryFlag, type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
 
 /** An address to listen on. An empty host means every address. */
@@ -33,6 +34,8 @@ export interface ConsulConfig extends Required<Omit<ConsulServer, 'proxy'>> {
 export interface SecureConfig {
   readonly address: ListenAddress;
   readonly files: ServingPaths;
+  /** By flags, or the places of a Secret that may be mounted. */
+  readonly filesAre: 'given' | 'mounted';
   /** Whether a caller may be a node of another namespace or account. */
   readonly nodes: 'own' | 'any';
 }
@@ -72,6 +75,8 @@ export interface DiscoveryConfig {
   };
   /** The largest request of a proxy, in bytes. */
   readonly largestRequest: number;
+  /** Undefined if it is off. */
+  readonly ca: CaConfig | undefined;
   /** The number of proxies that are written to at once. */
   readonly pushThrottle: number;
   /** The addresses from which no keys of issuers are fetched. */
@@ -195,6 +200,9 @@ export function discoveryConfig(
   const givenFiles = [files.chain, files.key, ...files.roots].filter((path) => path !== '');
   const nodes = trueOrSaid('PILOT_ENABLE_XDS_IDENTITY_CHECK') ? 'own' : 'any';
   const secureAddress = address('secureGRPCAddr');
+  const podNamespace = variable('POD_NAMESPACE') ?? 'istio-system';
+  const ca = caConfig(env, podNamespace);
+  problems.push(...ca.problems);
 
   const config: DiscoveryConfig = {
     configDir: flag('configDir'),
@@ -215,6 +223,7 @@ export function discoveryConfig(
     secure: secureAddress && {
       address: secureAddress,
       files: givenFiles.length === 0 ? mountedFiles : files,
+      filesAre: givenFiles.length === 0 ? 'mounted' : 'given',
       nodes,
     },
     http: address('httpAddr'),
@@ -236,7 +245,8 @@ export function discoveryConfig(
     pushThrottle: Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length,
     blockedRanges: 'wrong' in ranges ? { blocks: () => true } : ranges,
     podName: variable('POD_NAME') ?? hostname(),
-    podNamespace: variable('POD_NAMESPACE') ?? 'istio-system',
+    podNamespace,
+    ca: ca.config,
   };
   if (config.grpc === undefined && config.secure === undefined && problems.length === 0)
     problems.push('--grpcAddr and --secureGRPCAddr are empty: no proxy could ask for anything');

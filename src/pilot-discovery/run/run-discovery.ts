@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   concat,
   concatMap,
@@ -21,6 +22,7 @@ import {
   timer,
   withLatestFrom,
 } from 'rxjs';
+import { freshCa } from '../ca/ca-view.ts';
 import type { KnownProxy } from '../debug/debug-answers.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
@@ -38,6 +40,7 @@ import type { DiscoveryConfig, ListenAddress, SecureConfig } from './discovery-c
 import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
 import { foldView, freshView } from '../state/fold-view.ts';
 import { proxyOf } from './proxy-of.ts';
+import { type MeshAuthority, meshAuthority } from './mesh-authority.ts';
 import { proxyViews } from './proxy-views.ts';
 import { fetchKeys } from '../registry/keys/fetch-keys.ts';
 import { keysSource, keysSourceName } from '../registry/keys/keys-source.ts';
@@ -74,7 +77,10 @@ export function runDiscovery(
   const { config, event$, sources, terminate$, scheduler } = parts;
   const fold = (view: DiscoveryView, event: DiscoveryEvent) =>
     foldView(view, event, scheduler.now());
-  return feedback<DiscoveryView, DiscoveryEvent>(freshView, fold, (view$) => {
+  const ca = config.secure === undefined ? undefined : config.ca;
+  const first = { ...freshView, ca: ca === undefined ? undefined : freshCa };
+  return feedback<DiscoveryView, DiscoveryEvent>(first, fold, (view$) => {
+    const authority = ca && meshAuthority(ca, view$, scheduler);
     const confirm$ = new Subject<void>();
     const askedKeys$ = view$.pipe(
       map(({ store }) => store),
@@ -128,7 +134,7 @@ export function runDiscovery(
     const grpc$ = serveGrpc(
       {
         plain: config.grpc,
-        secure: config.secure && securePort(config.secure, snapshot$, scheduler),
+        secure: config.secure && securePort(config.secure, authority, snapshot$, scheduler),
       },
       {
         viewFor$,
@@ -189,22 +195,27 @@ export function runDiscovery(
     );
     // If a proxy connects before the first snapshot is built, that snapshot answers it.
     const kept$ = snapshot$.pipe(ignoreElements());
-    return merge(end$, served$, kept$, forget$, told$);
+    return merge(end$, authority?.event$ ?? EMPTY, served$, kept$, forget$, told$);
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
 }
 
 function securePort(
-  { address, files, nodes }: SecureConfig,
+  { address, files, filesAre, nodes }: SecureConfig,
+  authority: MeshAuthority | undefined,
   snapshot$: Observable<Snapshot>,
   scheduler: SchedulerLike,
 ): SecurePort {
   const trustDomain$ = snapshot$.pipe(map(({ environment }) => environment.mesh.trustDomain));
+  const files$ = servingFiles(files, scheduler);
   return {
     address,
-    serving$: servingFiles(files, scheduler),
+    serving$:
+      authority === undefined || filesAre === 'given' || existsSync(files.chain)
+        ? files$
+        : authority.servingOr$(files$),
     identify$: identifyBy(trustDomain$, scheduler),
     nodes,
-    services: [],
+    services: authority === undefined ? [] : [authority.service$],
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AuthorityEvent } from '../ca/ca-view.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import type { Built, Told } from '../environment/snapshots.ts';
 
@@ -9,6 +10,7 @@ export type DiscoveryEvent =
   | Told
   | Built
   | AdsEvent
+  | AuthorityEvent
   | { readonly type: 'listening'; readonly server: ServerName; readonly address: string }
   /** The server cannot listen on its address. */
   | {

@@ -1,4 +1,5 @@
 import { emptyHistogram, type Histogram } from '../../operators/histogram.ts';
+import { caLack, caNote, type CaView } from '../ca/ca-view.ts';
 import type { ConnectionStates } from '../push/connection-states.ts';
 import type { Environment } from '../environment/environment.ts';
 import { heldRemovals, type Store } from '../environment/store.ts';
@@ -21,6 +22,8 @@ export interface DiscoveryView {
   readonly connections: ConnectionStates;
   readonly traces: PushTraces;
   readonly refusals: CallerRefusals;
+  /** Undefined if there is no certificate authority. */
+  readonly ca: CaView | undefined;
   /** Whether it was asked to end. */
   readonly isEnding: boolean;
   readonly counts: DiscoveryCounts;
@@ -84,9 +87,9 @@ export const noCounts: DiscoveryCounts = {
 };
 
 /** Returns why it is not ready; undefined if it is. Pure. */
-export function unready({ store, snapshot, isEnding }: DiscoveryView): string | undefined {
+export function unready({ store, snapshot, ca, isEnding }: DiscoveryView): string | undefined {
   if (isEnding) return 'it ends';
-  if (snapshot !== undefined) return undefined;
+  if (snapshot !== undefined) return ca && caLack(ca);
   const waiting = [...(store?.sources ?? [])].filter(([, source]) => !source.isSynced);
   const names = waiting.map(([name, { lost }]) =>
     lost === undefined ? name : `${name} (${lost})`,
@@ -95,7 +98,7 @@ export function unready({ store, snapshot, isEnding }: DiscoveryView): string | 
 }
 
 /** Returns notes about a control plane that is ready; undefined for none. Pure. */
-export function readyNote({ store }: DiscoveryView): string | undefined {
+export function readyNote({ store, ca }: DiscoveryView): string | undefined {
   if (store === undefined) return undefined;
   const heldCount = heldRemovals(store);
   const notes = [...store.sources].flatMap(([name, { lost }]) =>
@@ -103,5 +106,7 @@ export function readyNote({ store }: DiscoveryView): string | undefined {
   );
   if (heldCount > 0)
     notes.push(`${heldCount} removals are held back: pilot-discovery confirm lets them happen`);
+  const caFlaw = ca && caNote(ca);
+  if (caFlaw !== undefined) notes.push(caFlaw);
   return notes.length === 0 ? undefined : notes.join('\n');
 }

@@ -7,6 +7,7 @@ import {
 import { withRefusal } from './caller-refusals.ts';
 import { traceOfAnswer, traceOfBuilt } from './push-trace.ts';
 import { counted as withValue, emptyHistogram, observed } from '../../operators/histogram.ts';
+import { foldCa } from '../ca/ca-view.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { ConnectionMap } from '../push/connection-map.ts';
 import { foldConnections } from '../push/connection-states.ts';
@@ -22,6 +23,7 @@ export const freshView: DiscoveryView = {
   connections: ConnectionMap.empty(),
   traces: [],
   refusals: new Map(),
+  ca: undefined,
   counts: noCounts,
 };
 
@@ -46,6 +48,10 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
       };
     case 'terminate-requested':
       return { ...view, isEnding: true };
+    case 'authority-read':
+    case 'certificate-issued':
+    case 'certificate-refused':
+      return { ...view, ca: view.ca && foldCa(view.ca, event) };
     case 'caller-refused':
       return afterRefusal(view, event, now);
     case 'serving':

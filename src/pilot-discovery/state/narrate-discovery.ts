@@ -1,5 +1,7 @@
 import type { DiscoveryView } from './discovery-view.ts';
 import { unsaid } from './caller-refusals.ts';
+import { freshCa } from '../ca/ca-view.ts';
+import { narrateCa } from '../ca/narrate-ca.ts';
 import { leftOut } from './push-status.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { Flaw } from '../istio/model.ts';
@@ -82,6 +84,10 @@ export function narrateDiscovery(
             }),
           ];
     }
+    case 'authority-read':
+    case 'certificate-issued':
+    case 'certificate-refused':
+      return narrateCa(before.ca ?? freshCa, event);
     case 'reads-nothing':
       return [line('discovery.reads_nothing', { address: event.address, reason: event.reason })];
     case 'not-taken': {

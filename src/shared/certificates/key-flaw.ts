@@ -1,5 +1,5 @@
 // Why: docs/decisions/045-envoys-verdict-on-key-files.md
-import type { X509Certificate } from 'node:crypto';
+import type { KeyObject, X509Certificate } from 'node:crypto';
 
 /** The marks of a key that needs a password: PKCS#8, and the older forms. */
 const encrypted = ['-----BEGIN ENCRYPTED PRIVATE KEY-----', 'Proc-Type: 4,ENCRYPTED'];
@@ -54,6 +54,15 @@ const curves: readonly string[] = ['prime256v1', 'secp384r1', 'secp521r1'];
  * Returns why Envoy does not take a certificate with such a public key; undefined if it does. Pure.
  */
 export function keyFlaw({ publicKey }: X509Certificate): string | undefined {
+  const flaw = publicKeyFlaw(publicKey);
+  return flaw === undefined ? undefined : `the key of the certificate ${flaw}`;
+}
+
+/**
+ * Returns the rest of a sentence about a public key, such as `is of RSA with 1024 bits, …`, if
+ * Envoy does not take it in a certificate. Pure.
+ */
+export function publicKeyFlaw(publicKey: KeyObject): string | undefined {
   const {
     asymmetricKeyType: type,
     asymmetricKeyDetails: { modulusLength = 0, namedCurve = '' } = {},
@@ -63,15 +72,15 @@ export function keyFlaw({ publicKey }: X509Certificate): string | undefined {
       return undefined;
     case 'rsa':
       return modulusLength < shortestRsa
-        ? `the key of the certificate is of RSA with ${modulusLength} bits, and Envoy takes ${shortestRsa} or more`
+        ? `is of RSA with ${modulusLength} bits, and Envoy takes ${shortestRsa} or more`
         : undefined;
     case 'ec':
       if (!publicKey.export({ type: 'spki', format: 'der' }).includes(named))
-        return 'the key of the certificate has the parameters of its curve, and Envoy takes a curve by its name';
+        return 'has the parameters of its curve, and Envoy takes a curve by its name';
       return curves.includes(namedCurve)
         ? undefined
-        : `the key of the certificate is of the curve ${namedCurve}, and Envoy takes P-256, P-384 and P-521`;
+        : `is of the curve ${namedCurve}, and Envoy takes P-256, P-384 and P-521`;
     default:
-      return `the key of the certificate is of the type ${type ?? 'unknown'}, and Envoy takes RSA, ECDSA and Ed25519`;
+      return `is of the type ${type ?? 'unknown'}, and Envoy takes RSA, ECDSA and Ed25519`;
   }
 }

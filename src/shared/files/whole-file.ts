@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
+  fsyncSync,
+  linkSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -10,7 +12,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** Flags for a new file: an existing file or link is neither followed nor kept. */
 const ownFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -27,14 +29,52 @@ const unfinished = /\.[0-9a-f]{16}\.new$/;
  * their links are not followed, and their files are never written into.
  */
 export function writeWhole(path: string, content: string | Uint8Array): void {
+  writeBeside(path, content, (temporaryPath) => renameSync(temporaryPath, path));
+}
+
+/**
+ * Writes a file as {@link writeWhole} does, if nothing is at its path. If two processes do this at
+ * once, one of them writes the file, and the other one gets `exists`. The file is flushed to the
+ * disk before it has its name. Throws the system's error if it cannot be written. Synchronous.
+ */
+export function writeOnce(path: string, content: Uint8Array): 'written' | 'exists' {
+  try {
+    writeBeside(path, content, (temporaryPath, fd) => {
+      fsyncSync(fd);
+      linkSync(temporaryPath, path);
+      remove(temporaryPath);
+    });
+    flushFolder(dirname(path));
+    return 'written';
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return 'exists';
+    throw error;
+  }
+}
+
+function writeBeside(
+  path: string,
+  content: string | Uint8Array,
+  place: (temporaryPath: string, fd: number) => void,
+): void {
   const temporaryPath = `${path}.${randomBytes(8).toString('hex')}.new`;
   const fd = openSync(temporaryPath, ownFile, 0o600);
   try {
     writeFileSync(fd, content);
-    renameSync(temporaryPath, path);
+    place(temporaryPath, fd);
   } catch (error) {
     remove(temporaryPath);
     throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Flushes the names in a folder. */
+function flushFolder(folder: string): void {
+  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    fsyncSync(fd);
   } finally {
     closeSync(fd);
   }

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.ts';
 export const secrets: readonly Mutant[] = [
   {
     id: 'secrets/most-certificates',
-    file: 'pilot-agent/secrets/certificates.ts',
+    file: 'shared/certificates/pair-flaw.ts',
     find: 'length > limit ?',
     replace: 'length > limit * 10 ?',
   },

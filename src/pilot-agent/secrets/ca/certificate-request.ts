@@ -1,5 +1,5 @@
 import { createPrivateKey, webcrypto } from 'node:crypto';
-import { privateKeyPem } from './private-key-pem.ts';
+import { privateKeyPem } from '../../../shared/certificates/private-key-pem.ts';
 
 /** The properties of a new key. */
 export interface KeyOptions {

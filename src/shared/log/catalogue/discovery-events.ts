@@ -54,4 +54,18 @@ export const discoveryEvents = {
   'discovery.caller_refused': warn('a caller is refused'),
   /** A proxy does not read its answers, and its stream is ended. */
   'discovery.reads_nothing': warn('a proxy does not read its answers, and its stream is ended'),
+  /** The certificate authority signs with the key of this certificate (`hash`). */
+  'discovery.authority_ready': info('the certificate authority signs with this key'),
+  /** The key of the certificate authority is refused. The one before it stays. */
+  'discovery.authority_refused': error(
+    'the key of the certificate authority cannot be used: the one before it stays, if there is one',
+  ),
+  /** The root of the mesh is another one, and none of the roots before is left. */
+  'discovery.root_replaced': warn(
+    'the root of the mesh is another one: proxies do not trust each other until they have new certificates',
+  ),
+  /** A certificate was issued: its serial, its name and its end. */
+  'discovery.certificate_issued': info('a certificate was issued'),
+  /** No certificate was issued, `requests` times for this identity. */
+  'discovery.certificate_refused': warn('no certificate was issued'),
 };

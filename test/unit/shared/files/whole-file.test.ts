@@ -16,7 +16,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { leftOut } from '../../../support/left-out.ts';
-import { remove, removeUnfinished, writeWhole } from '../../../../src/shared/files/whole-file.ts';
+import {
+  remove,
+  removeUnfinished,
+  writeOnce,
+  writeWhole,
+} from '../../../../src/shared/files/whole-file.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'whole-file-'))));
@@ -46,6 +51,26 @@ describe('writeWhole', () => {
     mkdirSync(join(folder, 'taken'));
     expect(() => writeWhole(join(folder, 'taken'), 'text')).toThrow('EISDIR');
     expect(readdirSync(folder)).toEqual(['taken']);
+  });
+});
+
+describe('writeOnce', () => {
+  it('writes a file for its owner alone, and leaves an existing one', () => {
+    const path = join(folder, 'file');
+    expect(writeOnce(path, Buffer.from('one'))).toBe('written');
+    expect(writeOnce(path, Buffer.from('two'))).toBe('exists');
+    expect(readFileSync(path, 'utf8')).toBe('one');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+
+  it('does not follow a link, nor replace a folder', () => {
+    symlinkSync('nowhere', join(folder, 'link'));
+    mkdirSync(join(folder, 'taken'));
+    for (const name of ['link', 'taken'])
+      expect(writeOnce(join(folder, name), Buffer.from('text'))).toBe('exists');
+    expect(readdirSync(folder).sort()).toEqual(['link', 'taken']);
+    expect(() => writeOnce(join(folder, 'no', 'file'), Buffer.from('text'))).toThrow('ENOENT');
   });
 });
 

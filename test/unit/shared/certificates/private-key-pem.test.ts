@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { privateKeyPem } from '../../../../../src/pilot-agent/secrets/ca/private-key-pem.ts';
+import { privateKeyPem } from '../../../../src/shared/certificates/private-key-pem.ts';
 
 const keys = {
   'EC P-256': generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,

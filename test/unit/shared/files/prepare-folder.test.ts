@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { prepareFolder } from '../../../../../src/pilot-agent/run/start/prepare.ts';
+import { prepareFolder } from '../../../../src/shared/files/prepare-folder.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 

@@ -1,0 +1,63 @@
+import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
+import type { CaView } from './ca-view.ts';
+
+/** The names of istiod for the reasons that it has too. */
+const errors = {
+  request: 'CSR_ERROR',
+  lifetime: 'TTL_ERROR',
+  authority: 'CA_NOT_READY',
+  absent: 'NO_CA',
+  identity: 'IDENTITY_ERROR',
+  bug: 'CERT_GEN_ERROR',
+} as const;
+
+/** Returns the metrics of the certificate authority, with the names of istiod. Pure. */
+export function caFamilies({ authority, issued, refused }: CaView): readonly MetricFamily[] {
+  const total = issued + Object.values(refused).reduce((sum, count) => sum + count, 0);
+  const counter = (name: string, help: string, value: number): MetricFamily => ({
+    name,
+    type: 'counter',
+    help,
+    samples: [{ value }],
+  });
+  const expiry = (name: string, help: string, ms: number | undefined): MetricFamily => ({
+    name,
+    type: 'gauge',
+    help,
+    samples: ms === undefined ? [] : [{ value: Math.floor(ms / 1_000) }],
+  });
+  return [
+    counter('citadel_server_csr_count', 'Requests for certificates.', total),
+    counter('citadel_server_success_cert_issuance_count', 'Certificates that were issued.', issued),
+    {
+      name: 'citadel_server_csr_sign_err_count',
+      type: 'counter',
+      help: 'Requests for certificates that were refused, by error.',
+      samples: Object.entries(errors).map(([kind, error]) => ({
+        labels: { error },
+        value: refused[kind as keyof typeof errors],
+      })),
+    },
+    counter(
+      'citadel_server_rate_limited_count',
+      'Requests of identities that ask too often.',
+      refused.rate,
+    ),
+    expiry(
+      'citadel_server_cert_chain_expiry_timestamp',
+      'First expiry of the authority, in seconds since 1970.',
+      authority.type === 'signs' ? authority.authority.notAfter : undefined,
+    ),
+    expiry(
+      'citadel_server_root_cert_expiry_timestamp',
+      'When the root of the authority ends, in seconds since 1970.',
+      authority.type === 'signs' ? authority.authority.rootNotAfter : undefined,
+    ),
+    {
+      name: 'citadel_server_authority_up',
+      type: 'gauge',
+      help: '1 if the newest key of the authority is in use; 0 if it is refused.',
+      samples: [{ value: authority.type === 'signs' && authority.flaw === undefined ? 1 : 0 }],
+    },
+  ];
+}

@@ -1,0 +1,51 @@
+import type { AuthorityReading } from './authority-files.ts';
+import { afterReading, type AuthorityState, noAuthority } from './authority-state.ts';
+import type { CertificateEvent, RefusalKind } from './serve-certificates.ts';
+
+/** An event of the certificate authority. */
+export type AuthorityEvent =
+  CertificateEvent | { readonly type: 'authority-read'; readonly reading: AuthorityReading };
+
+/** The state of the certificate authority of a control plane that runs. */
+export interface CaView {
+  readonly authority: AuthorityState;
+  /** Certificates since the start. */
+  readonly issued: number;
+  /** Requests that were refused since the start. */
+  readonly refused: Readonly<Record<RefusalKind, number>>;
+}
+
+export const freshCa: CaView = {
+  authority: noAuthority,
+  issued: 0,
+  refused: { request: 0, lifetime: 0, identity: 0, authority: 0, absent: 0, rate: 0, bug: 0 },
+};
+
+/** Returns the view after an event. Pure. */
+export function foldCa(view: CaView, event: AuthorityEvent): CaView {
+  switch (event.type) {
+    case 'authority-read':
+      return { ...view, authority: afterReading(view.authority, event.reading) };
+    case 'certificate-issued':
+      return { ...view, issued: view.issued + 1 };
+    case 'certificate-refused': {
+      const { kind } = event;
+      return { ...view, refused: { ...view.refused, [kind]: view.refused[kind] + 1 } };
+    }
+  }
+}
+
+/** Returns why the authority has never signed; undefined if it could, or if there is none. Pure. */
+export function caLack({ authority }: CaView): string | undefined {
+  if (authority.type === 'unread') return 'the certificate authority has no key: it is being read';
+  return authority.type === 'refused'
+    ? `the certificate authority has no key: ${authority.flaw}`
+    : undefined;
+}
+
+/** Returns why the newest key of the authority is not used; undefined if it is. Pure. */
+export function caNote({ authority }: CaView): string | undefined {
+  return authority.type === 'signs' && authority.flaw !== undefined
+    ? `the certificate authority cannot use its newest key, the one before it stays: ${authority.flaw}`
+    : undefined;
+}

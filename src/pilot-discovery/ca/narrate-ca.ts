@@ -1,0 +1,53 @@
+import { line, type LogLine } from '../../shared/log/log-line.ts';
+import type { AuthorityEvent, CaView } from './ca-view.ts';
+import type { SigningAuthority } from './signing-authority.ts';
+
+/** Returns the lines of the log for an event, given the view before it. Pure. */
+export function narrateCa(
+  { authority: before }: CaView,
+  event: AuthorityEvent,
+): readonly LogLine[] {
+  switch (event.type) {
+    case 'authority-read': {
+      const { reading } = event;
+      if (reading.type === 'absent')
+        return before.type === 'signs'
+          ? [line('discovery.authority_refused', { reason: `${before.path}: its files are gone` })]
+          : [];
+      if (reading.type === 'refused')
+        return [line('discovery.authority_refused', { reason: reading.reason })];
+      const { path, authority } = reading;
+      const { fingerprint, notAfter, roots } = authority;
+      const fields = { path, hash: short(fingerprint), notAfter: timeOf(notAfter) };
+      const isForeign = before.type === 'signs' && !shareRoot(before.authority, authority);
+      return [
+        line('discovery.authority_ready', { ...fields, roots: roots.length }),
+        ...(isForeign ? [line('discovery.root_replaced', fields)] : []),
+      ];
+    }
+    case 'certificate-issued': {
+      const { identity, address, serialNumber: serial, notAfter } = event;
+      return [
+        line('discovery.certificate_issued', {
+          identity,
+          serial,
+          notAfter: timeOf(notAfter),
+          address,
+        }),
+      ];
+    }
+    case 'certificate-refused': {
+      const { identity, address, reason, logged } = event;
+      return logged === undefined
+        ? []
+        : [line('discovery.certificate_refused', { identity, address, reason, requests: logged })];
+    }
+  }
+}
+
+const short = (hex: string): string => hex.slice(0, 8);
+const timeOf = (ms: number): string => new Date(ms).toISOString();
+
+/** Whether proxies that trust one authority accept certificates of the other. */
+const shareRoot = (before: SigningAuthority, after: SigningAuthority): boolean =>
+  after.roots.some((root) => before.roots.includes(root));

@@ -1,0 +1,61 @@
+import {
+  distinctUntilChanged,
+  filter,
+  map,
+  type Observable,
+  type SchedulerLike,
+  switchMap,
+} from 'rxjs';
+import { authorityReadings } from '../ca/authority-readings.ts';
+import { type AuthorityState, noAuthority } from '../ca/authority-state.ts';
+import type { AuthorityEvent, CaView } from '../ca/ca-view.ts';
+import { serveCertificates } from '../ca/serve-certificates.ts';
+import { servingCertificates } from '../ca/serving-certificates.ts';
+import type { SecureService } from '../identity/caller-of.ts';
+import type { ServingEvent } from '../identity/serving-files.ts';
+import type { CaConfig } from './ca-config.ts';
+
+/** The certificate authority of a control plane that runs. */
+export interface MeshAuthority {
+  /** Its keys, as they are read. Cold: a subscription is a watcher. */
+  readonly event$: Observable<AuthorityEvent>;
+  readonly service$: SecureService<AuthorityEvent>;
+  /**
+   * Emits the certificates of the control plane by this authority, while there is one; otherwise
+   * the events of `files$`.
+   */
+  readonly servingOr$: (files$: Observable<ServingEvent>) => Observable<ServingEvent>;
+}
+
+/**
+ * Returns the authority. It signs with the key that the view has.
+ *
+ * @param view$ emits the current view at once, on subscribe
+ */
+export function meshAuthority(
+  { places, lifetimes, rate, names }: CaConfig,
+  view$: Observable<{ readonly ca: CaView | undefined }>,
+  scheduler: SchedulerLike,
+): MeshAuthority {
+  const authority$ = view$.pipe(
+    map(({ ca }): AuthorityState => ca?.authority ?? noAuthority),
+    distinctUntilChanged(),
+  );
+  const certificate$ = servingCertificates(authority$, names, scheduler).pipe(
+    map((serving): ServingEvent => ({ type: 'serving', serving })),
+  );
+  return {
+    event$: authorityReadings(places, scheduler).pipe(
+      map((reading) => ({ type: 'authority-read', reading })),
+    ),
+    service$: (server, callerOf) =>
+      serveCertificates(server, callerOf, { authority$, lifetimes, rate, scheduler }),
+    servingOr$: (files$) =>
+      authority$.pipe(
+        filter(({ type }) => type !== 'unread'),
+        map(({ type }) => type === 'absent'),
+        distinctUntilChanged(),
+        switchMap((isAbsent) => (isAbsent ? files$ : certificate$)),
+      ),
+  };
+}

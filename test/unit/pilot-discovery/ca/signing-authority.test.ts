@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type AuthorityParts,
+  signingAuthority,
+} from '../../../../src/pilot-discovery/ca/signing-authority.ts';
+import {
+  pluggedAuthority,
+  type TestIssuer,
+  testIssuer,
+} from '../../../support/plugged-authority.ts';
+
+const now = Date.now();
+const day = 86_400_000;
+let root: TestIssuer;
+let parts: AuthorityParts;
+beforeAll(async () => {
+  root = await testIssuer();
+  parts = await pluggedAuthority({}, root);
+});
+
+const reasonOf = (changed: Partial<AuthorityParts>, at = now) => {
+  const made = signingAuthority({ ...parts, ...changed }, at);
+  return made.ok ? 'made' : made.reason;
+};
+
+describe('signingAuthority', () => {
+  it('finds the way to a root in any order, and drops the root and all others', async () => {
+    const [low, stray] = await Promise.all([
+      testIssuer({ subject: 'CN=low' }, await testIssuer({ subject: 'CN=unused' })),
+      testIssuer({ subject: 'CN=stray' }),
+    ]);
+    const middle = await testIssuer({ subject: 'CN=middle' }, root);
+    const bottom = await testIssuer({ subject: 'CN=bottom' }, middle);
+    const made = signingAuthority(
+      {
+        certificate: bottom.certificate,
+        key: bottom.key,
+        chain: [stray, low, root, middle, bottom].map(({ certificate }) => certificate).join(''),
+        roots: stray.certificate + root.certificate,
+      },
+      now,
+    );
+    expect(made.ok && made.authority.intermediates).toEqual([
+      bottom.certificate,
+      middle.certificate,
+    ]);
+  });
+
+  it('needs no chain if a root has signed its certificate', () => {
+    const made = signingAuthority({ ...parts, chain: '' }, now);
+    expect(made.ok && made.authority.intermediates).toEqual([parts.certificate]);
+  });
+
+  it('has no intermediates if its certificate is a root', () => {
+    const { certificate, key } = root;
+    const made = signingAuthority(
+      { certificate, key, chain: certificate, roots: certificate },
+      now,
+    );
+    expect(made.ok && made.authority.intermediates).toEqual([]);
+  });
+
+  it('is the same again if its files are the same', async () => {
+    const fingerprintOf = (changed: Partial<AuthorityParts>) => {
+      const made = signingAuthority({ ...parts, ...changed }, now);
+      return made.ok && made.authority.fingerprint;
+    };
+    const next = await testIssuer({ subject: 'CN=next' });
+    expect(fingerprintOf({ roots: `${parts.roots}\n` })).toBe(fingerprintOf({}));
+    expect(fingerprintOf({ roots: parts.roots + next.certificate })).not.toBe(fingerprintOf({}));
+  });
+
+  it('refuses a key of another certificate', () => {
+    expect(reasonOf({ key: root.key })).toContain('the key does not match the certificate');
+  });
+
+  it('refuses a root that has not signed its certificate, even with the same name', async () => {
+    const other = await testIssuer();
+    const reason = 'no chain leads from the certificate (CN=intermediate, serial';
+    expect(reasonOf({ chain: '', roots: other.certificate })).toContain(reason);
+  });
+
+  it('refuses a certificate that may not sign others, first or on the way', async () => {
+    const leaf = await pluggedAuthority({ isCa: false }, root);
+    const wrong = await testIssuer({ subject: 'CN=wrong', isCa: false }, root);
+    const below = await testIssuer({ subject: 'CN=below' }, wrong);
+    expect(reasonOf(leaf)).toContain('may not sign others: it has no CA:TRUE');
+    const { certificate, key } = below;
+    expect(reasonOf({ certificate, key, chain: wrong.certificate })).toContain('no chain leads');
+  });
+
+  it('refuses what is not valid now, first or on the way', async () => {
+    const [old, early] = await Promise.all([
+      pluggedAuthority({ notAfter: now - 1_000 }, root),
+      pluggedAuthority({ notBefore: now + day }, root),
+    ]);
+    const oldRoot = await testIssuer({ notAfter: now - 1_000 });
+    expect(reasonOf(old)).toContain('the certificate has expired at');
+    expect(reasonOf(early)).toContain('the certificate is not valid before');
+    expect(reasonOf(await pluggedAuthority({}, oldRoot))).toContain(
+      'a certificate of the chain has expired at',
+    );
+  });
+
+  it('uses the root that lasts longest, if several have the same key', async () => {
+    const made = signingAuthority(await pluggedAuthority({}, root), now);
+    expect(made.ok && made.authority.notAfter).toBeGreaterThan(now + 99 * day);
+  });
+
+  it.each([
+    ['no certificate', { certificate: '' }, 'the certificate is empty'],
+    ['no key', { key: Buffer.alloc(0) }, 'the key is empty'],
+    ['a key that is none', { key: Buffer.from('key') }, 'the key does not parse'],
+    ['no roots', { roots: '' }, 'the root is empty'],
+    ['roots that are none', { roots: 'roots' }, 'no root certificate is in it'],
+  ])('refuses %s', (_, changed, reason) => {
+    expect(reasonOf(changed)).toContain(reason);
+  });
+});
