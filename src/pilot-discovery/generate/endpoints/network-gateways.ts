@@ -24,15 +24,22 @@ export const scopeOfNetwork = (
     ? ''
     : JSON.stringify([network, networkView]);
 
-/** Returns the endpoints in the networks that a proxy asks for. */
+/**
+ * Returns the endpoints in the networks that a proxy asks for. If no network has gateways, those
+ * without an address are left out.
+ */
 export function visibleTo(
   { networks }: Pick<Environment, 'networks'>,
   { networkView }: Reader,
   endpoints: readonly Endpoint[],
 ): readonly Endpoint[] {
-  if (networkView.length === 0) return endpoints;
+  const reachable =
+    networks.gateways.length === 0 && endpoints.some(isWithoutAddress)
+      ? endpoints.filter((endpoint) => !isWithoutAddress(endpoint))
+      : endpoints;
+  if (networkView.length === 0) return reachable;
   const { networkOf } = indexOf(networks);
-  return endpoints.filter((endpoint) => {
+  return reachable.filter((endpoint) => {
     const network = networkOf(endpoint);
     return network === '' || networkView.includes(network);
   });
@@ -40,7 +47,9 @@ export function visibleTo(
 
 /** As in istiod, endpoints of a cluster of DNS are reached directly from each network. */
 export const directly: ReachEndpoints = (endpoints) =>
-  endpoints.filter(({ address }) => address !== '');
+  endpoints.filter((endpoint) => !isWithoutAddress(endpoint));
+
+const isWithoutAddress = ({ address }: Endpoint): boolean => address === '';
 
 /**
  * Returns where a proxy reaches endpoints. Those of its own network, of an unknown network, and of
@@ -65,7 +74,8 @@ export function reachOf(
       const isNear = network === '' || from === '' || network === from;
       const gateways = isNear ? undefined : byNetwork.get(network);
       if (gateways === undefined) {
-        if (endpoint.address !== '') direct.push(scale === 1 ? endpoint : { ...endpoint, weight });
+        if (!isWithoutAddress(endpoint))
+          direct.push(scale === 1 ? endpoint : { ...endpoint, weight });
       } else if (isMutual(endpoint)) {
         const share = Math.floor(weight / gateways.length);
         for (const gateway of gateways) weights.set(gateway, (weights.get(gateway) ?? 0) + share);
