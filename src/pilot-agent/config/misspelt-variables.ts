@@ -2,15 +2,9 @@ import { freeVariable, knownVariables } from './known-variables.ts';
 import { meant } from '../../shared/text/one-edit.ts';
 
 /**
- * The variables that Kubernetes sets for each service of the namespace, and Docker for each link.
- */
-const serviceLink =
-  /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
-
-/**
  * Returns a warning for each variable whose name is one edit away from a variable of the agent that
- * is not set. Other unknown variables are ignored, because injectors, newer Istios and service
- * links set many. Pure.
+ * is not set. Other unknown variables are ignored, because injectors and newer Istios set many. The
+ * `_PORT` of a Kubernetes service, which is a URL, is ignored too. Pure.
  */
 export function misspeltVariables(env: NodeJS.ProcessEnv): readonly string[] {
   const knownNames = [...knownVariables().keys()];
@@ -19,7 +13,6 @@ export function misspeltVariables(env: NodeJS.ProcessEnv): readonly string[] {
     if (
       knownNames.includes(name) ||
       freeVariable.test(name) ||
-      serviceLink.test(name) ||
       (name.endsWith('_PORT') && value.includes('://'))
     )
       return [];

@@ -165,12 +165,6 @@ export const config: readonly Mutant[] = [
     replace: '!free',
   },
   {
-    id: 'config/misspelt-link',
-    file: 'pilot-agent/config/misspelt-variables.ts',
-    find: 'serviceLink.test(name)',
-    replace: 'false',
-  },
-  {
     id: 'config/given-default',
     file: 'pilot-agent/run/start/differing-values.ts',
     find: ' && text(value) !== text(standard[name]?.value)',

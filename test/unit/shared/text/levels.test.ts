@@ -76,6 +76,17 @@ describe('the words and marks of a text', () => {
   });
 });
 
+describe('a value', () => {
+  const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+
+  it('may have as many levels as the limit says, and no more', () => {
+    expect(valueFlaw(nested(3), { values: 10, levels: 3 })).toBeUndefined();
+    expect(valueFlaw(nested(4), { values: 10, levels: 3 })).toBe(
+      'it is nested more than 3 levels deep',
+    );
+  });
+});
+
 describe('aliases', () => {
   const ring: unknown[] = [];
   ring.push(ring);

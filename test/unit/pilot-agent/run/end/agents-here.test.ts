@@ -34,13 +34,17 @@ const about = (configPath: string): AgentHere => ({
 });
 
 /** An agent that has a folder, and tells of itself. */
-async function agent(configPath: string, uid?: number): Promise<ChildProcess> {
+async function agent(
+  configPath: string,
+  uid?: number,
+  said: AgentHere = about(configPath),
+): Promise<ChildProcess> {
   mkdirSync(configPath, { recursive: true });
   chmodSync(configPath, 0o777);
   const code = `const { tellOf } = await import(${JSON.stringify(resolve('src/pilot-agent/run/end/agents-here.ts'))});
     const { lockFolder } = await import(${JSON.stringify(resolve('src/pilot-agent/run/start/folder-lock.ts'))});
     ${uid === undefined ? '' : `process.seteuid(${uid});`}
-    await lockFolder(${JSON.stringify(configPath)}, '1', { agent: ${JSON.stringify(about(configPath))} });
+    await lockFolder(${JSON.stringify(configPath)}, '1', { agent: ${JSON.stringify(said)} });
     tellOf(${JSON.stringify(about(configPath))});
     setInterval(() => undefined, 1000);
     setTimeout(() => console.log('told'), 50);`;
@@ -81,6 +85,13 @@ it('an agent is found in a folder with a long path', { timeout: 30_000 }, async 
   const long = join(folder, 'x'.repeat(120));
   await agent(long);
   expect(await found()).toEqual([about(long)]);
+});
+
+it('an agent that would write to a terminal is none', { timeout: 30_000 }, async () => {
+  const said = { ...about(`${folder}/a`), version: '\u001b[2J' };
+  await agent(`${folder}/a`, undefined, said);
+  await agent(`${folder}/b`);
+  expect(await found()).toEqual([about(`${folder}/b`)]);
 });
 
 it.each([
