@@ -94,7 +94,7 @@ it.each(layouts)('two rotations by $name are two epochs', async ({ prepare, rota
     const issued = await rig.ca.issue();
     rotate(issued);
     await agent.said('epoch.live', epoch);
-    expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
+    await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
   }
   agent.kill('SIGKILL');
   expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(3);
@@ -158,7 +158,7 @@ it('a thousand writes in a window are one epoch, with what was written last', as
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
   await agent.said('epoch.live', 1);
-  expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
+  await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(issued.serial);
   await agent.said('epoch.ended', 0);
   expect(agent.log().filter(({ event }) => event === 'config.changed')).toHaveLength(1);
 });
