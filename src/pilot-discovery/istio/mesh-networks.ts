@@ -24,4 +24,10 @@ export interface MeshNetworks {
   readonly ranges: readonly NetworkRange[];
 }
 
+/** Compares two gateways by address, then by port. Pure. */
+export function byAddress(a: NetworkGateway, b: NetworkGateway): number {
+  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
+  return a.port - b.port;
+}
+
 export const noNetworks: MeshNetworks = { gateways: [], ranges: [] };

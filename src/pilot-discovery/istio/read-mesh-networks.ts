@@ -12,7 +12,12 @@ import {
   wrong,
 } from './members.ts';
 import { clusterId } from './mesh-config.ts';
-import type { MeshNetworks, NetworkGateway, NetworkRange } from './mesh-networks.ts';
+import {
+  byAddress,
+  type MeshNetworks,
+  type NetworkGateway,
+  type NetworkRange,
+} from './mesh-networks.ts';
 import type { Flaw } from './model.ts';
 import { documentOf } from './setting-document.ts';
 
@@ -65,8 +70,7 @@ export function readMeshNetworks(content: string, path: string): ReadNetworks {
 
 function byNetwork(a: NetworkGateway, b: NetworkGateway): number {
   if (a.network !== b.network) return a.network < b.network ? -1 : 1;
-  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
-  return a.port - b.port;
+  return byAddress(a, b);
 }
 
 const network: ReadMember<Network> = (value, place) =>

@@ -42,7 +42,7 @@ function byLocality(endpoints: readonly Endpoint[], reach: ReachEndpoints): read
   const reached = [...groupedBy(endpoints, ({ locality }) => locality)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([locality, group]) => [locality, reach(group)] as const);
-  const scale = scaleOf(reached.flatMap(([, group]) => group));
+  const scale = scaleOf(reached.map(([, group]) => group));
   return reached.map(([locality, group]) => {
     const scaled = scale === 1 ? group : group.map((endpoint) => withWeight(endpoint, scale));
     return { locality, priority: 0, weight: sumOf(scaled), endpoints: scaled };
@@ -53,9 +53,10 @@ function byLocality(endpoints: readonly Endpoint[], reach: ReachEndpoints): read
 const mostWeight = 2 ** 32 - 1;
 
 /** Returns the factor that reduces weights in proportion, if their sum is too large. */
-function scaleOf(endpoints: readonly ReachedEndpoint[]): number {
-  const sum = sumOf(endpoints);
-  return sum <= mostWeight ? 1 : (mostWeight - endpoints.length) / sum;
+function scaleOf(groups: readonly (readonly ReachedEndpoint[])[]): number {
+  const sum = groups.reduce((before, group) => before + sumOf(group), 0);
+  const count = groups.reduce((before, { length }) => before + length, 0);
+  return sum <= mostWeight ? 1 : (mostWeight - count) / sum;
 }
 
 const withWeight = (endpoint: ReachedEndpoint, scale: number): ReachedEndpoint => ({

@@ -2,7 +2,7 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { Endpoint, Environment } from '../../environment/environment.ts';
 import { localityLabels } from '../../environment/locality-labels.ts';
-import type { MeshNetworks, NetworkGateway } from '../../istio/mesh-networks.ts';
+import { byAddress, type MeshNetworks, type NetworkGateway } from '../../istio/mesh-networks.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { memoTable } from '../scope/memo.ts';
 import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
@@ -56,14 +56,14 @@ const isWithoutAddress = ({ address }: Endpoint): boolean => address === '';
  * a network without gateways are reached directly. Others are reached through all gateways of their
  * network, by mutual TLS: a gateway has their weight, and is among the endpoints of their locality.
  * A gateway finds an endpoint by the server name in the TLS, so endpoints without mutual TLS are
- * not reached.
+ * not reached. The endpoints are those that {@link visibleTo} returns.
  */
 export function reachOf(
   { networks }: Pick<Environment, 'networks'>,
   { network: from }: Reader,
   isMutual: AskedForMutualTls,
 ): ReachEndpoints {
-  if (networks.gateways.length === 0) return directly;
+  if (networks.gateways.length === 0) return (endpoints) => endpoints;
   const { byNetwork, scale, networkOf } = indexOf(networks);
   return (endpoints) => {
     const direct: ReachedEndpoint[] = [];
@@ -87,11 +87,6 @@ export function reachOf(
 }
 
 const mostWeight = 2 ** 32 - 1;
-
-function byAddress(a: NetworkGateway, b: NetworkGateway): number {
-  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
-  return a.port - b.port;
-}
 
 const gatewayEndpoint = (
   { network, address, port }: NetworkGateway,
