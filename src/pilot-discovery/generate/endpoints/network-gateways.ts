@@ -1,5 +1,5 @@
 // Why: docs/decisions/099-networks-are-reached-through-their-gateways.md
-import { BlockList, isIPv6 } from 'node:net';
+import { withinRanges } from '../../../shared/text/within-ranges.ts';
 import type { Endpoint, Environment } from '../../environment/environment.ts';
 import { localityLabels } from '../../environment/locality-labels.ts';
 import { byAddress, type MeshNetworks, type NetworkGateway } from '../../istio/mesh-networks.ts';
@@ -137,18 +137,11 @@ const greatestCommonDivisor = (a: number, b: number): number =>
 function networkFinder({ ranges }: MeshNetworks): NetworkIndex['networkOf'] {
   const checks = ranges.map(({ network, selects }) => ({
     network,
-    check: selects === 'cluster' ? selects : inRange(selects.range),
+    check: selects === 'cluster' ? selects : withinRanges([selects.range]),
   }));
   return ({ network, address, key }) => {
     if (network !== '' || checks.length === 0 || !/^(?:Pod|EndpointSlice)\//.test(key))
       return network;
     return checks.find(({ check }) => check === 'cluster' || check(address))?.network ?? '';
   };
-}
-
-function inRange(range: string): (address: string) => boolean {
-  const [first = '', length = ''] = range.split('/');
-  const blocks = new BlockList();
-  blocks.addSubnet(first, Number(length), isIPv6(first) ? 'ipv6' : 'ipv4');
-  return (address) => blocks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

@@ -1,5 +1,6 @@
-import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+import { isIP, isIPv6, type LookupFunction } from 'node:net';
 import { localLookup } from '../../../shared/http/local-lookup.ts';
+import { withinRanges } from '../../../shared/text/within-ranges.ts';
 
 /** Addresses from which nothing is fetched. */
 export interface BlockedRanges {
@@ -18,16 +19,14 @@ export const usuallyBlocked =
  * range, if there is one. Pure.
  */
 export function blockedRanges(text: string): BlockedRanges | { readonly wrong: string } {
-  const list = new BlockList();
   const ranges = text === 'none' ? [] : text.split(',').map((range) => range.trim());
   for (const range of ranges) {
     const [address = '', length = '', ...more] = range.split('/');
     const bits = isIPv6(address) ? 128 : 32;
     const isRight = isIP(address) > 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
     if (!isRight || more.length > 0) return { wrong: range };
-    list.addSubnet(address, Number(length), isIPv6(address) ? 'ipv6' : 'ipv4');
   }
-  return { blocks: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') };
+  return { blocks: withinRanges(ranges) };
 }
 
 /**
