@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { type Mutant, mutated } from './mutant.ts';
@@ -17,7 +25,8 @@ export interface Workshop {
   /** All tests without a mutant. */
   tryWhole(): Promise<Verdict>;
   /**
-   * The tests that depend on the file of the mutant. The file is restored before the answer comes.
+   * The tests that depend on the file of the mutant, first those that are named after it: most
+   * mutants are killed by these within seconds. The file is restored before the answer comes.
    */
   try(mutant: Mutant): Promise<Verdict>;
   clear(): void;
@@ -37,17 +46,34 @@ export function workshop(): Workshop {
       const code = readFileSync(path, 'utf8');
       writeFileSync(path, mutated(code, mutant) ?? code);
       try {
-        return await run(
-          folder,
-          ['related', path, '--run', '--passWithNoTests', '--bail=1'],
-          mutantLimit,
-        );
+        const own = testsNamedAfter(mutant.file);
+        const verdict =
+          own.length === 0
+            ? 'survived'
+            : await run(folder, ['run', ...own, '--bail=1'], mutantLimit);
+        return verdict === 'survived'
+          ? await run(
+              folder,
+              ['related', path, '--run', '--passWithNoTests', '--bail=1'],
+              mutantLimit,
+            )
+          : verdict;
       } finally {
         writeFileSync(path, code);
       }
     },
     clear: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+function testsNamedAfter(file: string): readonly string[] {
+  const subject = basename(file, '.ts');
+  const name = new RegExp(`^${subject}(\\..*)?\\.test\\.ts$`);
+  return ['test/unit', 'test/marbles'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => name.test(basename(path)))
+      .map((path) => join(folder, path)),
+  );
 }
 
 /** Runs Vitest in a process group of its own, which is killed when the time is over. */
