@@ -93,8 +93,10 @@ function flawOf(
 }
 
 function tellUnknownKind({ apiVersion, kind }: Head, tell: Place['tell']): void {
-  if (isOfIstio(apiVersion) && later.includes(kind))
-    return tell('kind', `${kind} is not served yet, and has no effect`, 'warning');
+  if (isOfIstio(apiVersion) && later.includes(kind)) {
+    tell('kind', `${kind} is not served yet, and has no effect`, 'warning');
+    return;
+  }
   const flaw = kind === '' ? 'it is missing' : `'${kind}' is not known`;
   tell('kind', `${flaw}: one of ${Object.keys(kinds).join(', ')}`, 'error');
 }

@@ -1,4 +1,6 @@
-/** One document of a file. */
+import { listItems } from './list-items.ts';
+
+/** One document of a file, or one item of a `List`. */
 export interface Document {
   readonly bytes: Buffer;
   /** The number of lines in front of it. */
@@ -10,11 +12,19 @@ const separator = Buffer.from('---');
 const endsSeparator = new Set([0x20, 0x09, 0x0d, newLine]);
 
 /**
- * Returns the documents of a YAML file, each with the `---` in front; JSON is one document. A `---`
- * at the beginning of a line is always a separator (YAML 1.2, 9.1.2). A file with directives is not
- * split.
+ * Returns the documents of a file. The items of a `List` are documents of their own, so that a
+ * `List` may be larger than a document, and only the items that changed are read again.
  */
 export function documentsOf(bytes: Buffer): readonly Document[] {
+  return dividedBySeparators(bytes).flatMap((document) => listItems(document) ?? [document]);
+}
+
+/**
+ * Returns the documents of a YAML file, each with the `---` in front; JSON is one document. A `---`
+ * at the beginning of a line is always a separator (YAML 1.2, 9.1.2). A file with directives is not
+ * divided.
+ */
+function dividedBySeparators(bytes: Buffer): readonly Document[] {
   const documents: Document[] = [];
   let [start, lines, before] = [0, 0, 0];
   for (let offset = 0; offset < bytes.length; lines += 1) {
