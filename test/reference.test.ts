@@ -135,6 +135,7 @@ describe('the page of', () => {
         'pilot-agent/envoy/find-envoy.ts',
         'pilot-discovery/run/ca-config.ts',
         'pilot-discovery/run/discovery-config.ts',
+        'pilot-discovery/run/token-config.ts',
         'shared/kube/find-access.ts',
         'shared/log/paint.ts',
       ].map((file) => join('src', file)),
@@ -149,6 +150,7 @@ describe('the page of', () => {
         'pilot-agent/config/misspelt-variables.ts',
         'pilot-discovery/run/ca-config.ts',
         'pilot-discovery/run/discovery-config.ts',
+        'pilot-discovery/run/token-config.ts',
       ].map((name) => join('src', name)),
     );
   });

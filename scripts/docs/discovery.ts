@@ -14,6 +14,7 @@ import {
   type DiscoveryFlagName,
   discoveryFlags,
 } from '../../src/pilot-discovery/run/discovery-flags.ts';
+import { tokenDefaults } from '../../src/pilot-discovery/run/token-config.ts';
 import { caDefaults } from '../../src/pilot-discovery/run/ca-config.ts';
 import { program as discoveryProgram } from '../../src/pilot-discovery/cli/program.ts';
 import { usage } from './commands.ts';
@@ -140,6 +141,12 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     example: 'mesh.example,10.0.0.7',
     standard: caDefaults.ISTIOD_CUSTOM_HOST,
     text: 'More names in the certificate of the secure port',
+  },
+  {
+    name: 'TOKEN_AUDIENCES',
+    example: 'istio-ca,mesh.example',
+    standard: tokenDefaults.TOKEN_AUDIENCES,
+    text: 'Audiences; a token on the secure port must be for one of them',
   },
   {
     name: 'KUBECONFIG',

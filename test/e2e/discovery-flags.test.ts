@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificateAuthority } from '../../demo/certificates.ts';
 import { discoveryVariables } from '../../scripts/docs/discovery.ts';
 import { caDefaults } from '../../src/pilot-discovery/run/ca-config.ts';
+import { tokenDefaults } from '../../src/pilot-discovery/run/token-config.ts';
 import type { discoveryFlags } from '../../src/pilot-discovery/run/discovery-flags.ts';
 import { type DiscoveryFlagName } from '../../src/pilot-discovery/run/discovery-flags.ts';
 import { DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
@@ -572,8 +573,10 @@ describe('each flag and variable of pilot-discovery', () => {
   };
 
   it('has a row', () => {
-    // test/e2e/discovery-ca.test.ts has the variables of the certificate authority.
-    expect([...Object.keys(variables), ...Object.keys(caDefaults)].sort()).toEqual(
+    // Other files have the variables of the certificate authority (discovery-ca.test.ts), and those
+    // about tokens (discovery-jwt.test.ts).
+    const others = [...Object.keys(caDefaults), ...Object.keys(tokenDefaults)];
+    expect([...Object.keys(variables), ...others].sort()).toEqual(
       discoveryVariables.map(({ name }) => name).sort(),
     );
   });

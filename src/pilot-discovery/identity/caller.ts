@@ -11,6 +11,7 @@ const [label, subdomain] = ['[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?', '[a-z0-9][a-
 const domainForm = '[a-z0-9._-]{1,255}';
 
 const spiffe = new RegExp(`^spiffe://(${domainForm})/ns/(${label})/sa/(${subdomain})$`);
+const account = new RegExp(`^system:serviceaccount:(${label}):(${subdomain})$`);
 
 /** Returns the SPIFFE ID of a caller. Pure. */
 export const spiffeOf = ({ trustDomain, namespace, serviceAccount }: Caller): string =>
@@ -22,4 +23,15 @@ export function callerOfSpiffe(id: string): Caller | undefined {
   return domain === undefined || namespace === undefined || serviceAccount === undefined
     ? undefined
     : { trustDomain: domain, namespace, serviceAccount };
+}
+
+/**
+ * Returns the caller with a name that Kubernetes gives a service account, as in `sub` of its tokens;
+ * undefined if the name does not have that form. Pure.
+ */
+export function callerOfAccount(name: string, trustDomain: string): Caller | undefined {
+  const [, namespace, serviceAccount] = account.exec(name) ?? [];
+  return namespace === undefined || serviceAccount === undefined
+    ? undefined
+    : { trustDomain, namespace, serviceAccount };
 }

@@ -44,6 +44,10 @@ const statuses = {
   exhausted: 'RESOURCE_EXHAUSTED',
 } as const;
 
+/** The reason for a client, which learns nothing about the servers of the mesh. */
+const uncheckable =
+  'the caller cannot be authenticated now: the log of the control plane has the reason';
+
 interface Asked {
   readonly call: Grpc.ServerInterceptingCallInterface;
   readonly metadata: Grpc.Metadata;
@@ -71,7 +75,8 @@ export function identifiedCalls(
       return { type: 'identified', address };
     }
     const { fault, reason } = identity;
-    call.sendStatus({ code: status[statuses[fault]], details: reason, metadata: null });
+    const details = fault === 'unavailable' ? uncheckable : reason;
+    call.sendStatus({ code: status[statuses[fault]], details, metadata: null });
     return { type: 'caller-refused', address, status: statuses[fault], reason };
   };
   return {

@@ -1,11 +1,16 @@
-import { map, type Observable, of, type SchedulerLike, take, timeout } from 'rxjs';
+import { map, type Observable, of, type SchedulerLike, switchMap, take, timeout } from 'rxjs';
+import { type BearerToken, bearerToken } from './bearer-token.ts';
+import { callerOfAccount, spiffeOf } from './caller.ts';
 import { certificateCaller } from './certificate-caller.ts';
 import type { Identify } from './identified-calls.ts';
 import { type CallerIdentity, unauthenticated } from './caller-identity.ts';
 import type { Presented } from './presented.ts';
+import type { ReviewToken } from './review-token.ts';
 
 /** The longest time until a caller is authenticated, in ms. */
 const longest = 10_000;
+/** The longest claim in a reason, in characters. */
+const longestClaim = 200;
 
 const late: CallerIdentity = {
   ok: false,
@@ -14,26 +19,65 @@ const late: CallerIdentity = {
 };
 
 /**
- * Returns how a caller is authenticated: by its client certificate, if it presents one.
+ * Returns how a caller is authenticated: by its client certificate; without one, by its token. If
+ * it presents both, the certificate counts, and the token must claim the same service account.
  *
  * @param trustDomain$ emits the mesh's trust domain at once, if it is read, otherwise once it is
+ * @param review$ undefined if nobody can review tokens
  */
-export function identifyBy(trustDomain$: Observable<string>, scheduler: SchedulerLike): Identify {
+export function identifyBy(
+  trustDomain$: Observable<string>,
+  review$: ReviewToken | undefined,
+  scheduler: SchedulerLike,
+): Identify {
   return (presented) =>
     trustDomain$.pipe(
       take(1),
-      map((trustDomain) => identityOf(presented, trustDomain, scheduler.now())),
+      switchMap((trustDomain) => identity$(presented, trustDomain, review$, scheduler.now())),
       timeout({ first: longest, with: () => of(late), scheduler }),
     );
 }
 
-function identityOf({ certificate }: Presented, trustDomain: string, now: number): CallerIdentity {
-  switch (certificate.type) {
-    case 'refused':
-      return unauthenticated(`the client certificate is not verified: ${certificate.reason}`);
-    case 'verified':
-      return certificateCaller(certificate.certificate, trustDomain, now);
+function identity$(
+  { certificate, authorization, address }: Presented,
+  trustDomain: string,
+  review$: ReviewToken | undefined,
+  now: number,
+): Observable<CallerIdentity> {
+  if (certificate.type === 'refused')
+    return refused$(`the client certificate is not verified: ${certificate.reason}`);
+  const bearer = bearerToken(authorization);
+  if (certificate.type === 'verified')
+    return of(certificateCaller(certificate.certificate, trustDomain, now)).pipe(
+      map((identity) => agreed(identity, bearer)),
+    );
+  switch (bearer.type) {
     case 'none':
-      return unauthenticated('there is no client certificate');
+      return refused$('there is no client certificate and no token');
+    case 'refused':
+      return refused$(bearer.reason);
+    case 'token':
+      return review$ === undefined
+        ? refused$('there is no client certificate, and nobody can review a token')
+        : review$({ ...bearer, address, trustDomain });
   }
+}
+
+const refused$ = (reason: string): Observable<CallerIdentity> => of(unauthenticated(reason));
+
+/**
+ * Returns the identity by the certificate, unless a token contradicts it. The token need not be
+ * valid: it may have expired since the caller got its certificate by it.
+ */
+function agreed(identity: CallerIdentity, bearer: BearerToken): CallerIdentity {
+  if (!identity.ok || bearer.type === 'none') return identity;
+  if (bearer.type === 'refused') return unauthenticated(bearer.reason);
+  const { caller } = identity;
+  const { subject } = bearer.claims;
+  const claimed = callerOfAccount(subject, caller.trustDomain);
+  return claimed !== undefined && spiffeOf(claimed) === spiffeOf(caller)
+    ? identity
+    : unauthenticated(
+        `the client certificate names ${spiffeOf(caller)}, and the token '${subject.slice(0, longestClaim)}'`,
+      );
 }

@@ -12,6 +12,7 @@ import {
 } from '../registry/keys/blocked-ranges.ts';
 import { type CaConfig, caConfig } from './ca-config.ts';
 import { type DiscoveryFlag, type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
+import { type TokenConfig, tokenConfig } from './token-config.ts';
 
 /** An address to listen on. An empty host means every address. */
 export interface ListenAddress {
@@ -38,6 +39,7 @@ export interface SecureConfig {
   readonly filesAre: 'given' | 'mounted';
   /** Whether a caller may be a node of another namespace or account. */
   readonly nodes: 'own' | 'any';
+  readonly tokens: TokenConfig;
 }
 
 /** How the control plane runs. */
@@ -202,7 +204,8 @@ export function discoveryConfig(
   const secureAddress = address('secureGRPCAddr');
   const podNamespace = variable('POD_NAMESPACE') ?? 'istio-system';
   const ca = caConfig(env, podNamespace);
-  problems.push(...ca.problems);
+  const tokens = tokenConfig(env);
+  problems.push(...ca.problems, ...tokens.problems);
 
   const config: DiscoveryConfig = {
     configDir: flag('configDir'),
@@ -225,6 +228,7 @@ export function discoveryConfig(
       files: givenFiles.length === 0 ? mountedFiles : files,
       filesAre: givenFiles.length === 0 ? 'mounted' : 'given',
       nodes,
+      tokens: tokens.config,
     },
     http: address('httpAddr'),
     monitoring: address('monitoringAddr'),

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import {
   concat,
   concatMap,
@@ -33,21 +32,21 @@ import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discove
 import type { View } from '../push/view.ts';
 import { version } from '../../shared/program/version.ts';
 import type { Handler } from '../../shared/http/handler.ts';
+import type { FindAccess } from '../../shared/kube/access.ts';
 import { statusServer } from '../../shared/http/status-server.ts';
 import { holdRemovals } from '../environment/hold-removals.ts';
 import type { StoreEvent } from '../environment/store-event.ts';
-import type { DiscoveryConfig, ListenAddress, SecureConfig } from './discovery-config.ts';
+import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
 import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
 import { foldView, freshView } from '../state/fold-view.ts';
 import { proxyOf } from './proxy-of.ts';
-import { type MeshAuthority, meshAuthority } from './mesh-authority.ts';
+import { meshAuthority } from './mesh-authority.ts';
 import { proxyViews } from './proxy-views.ts';
 import { fetchKeys } from '../registry/keys/fetch-keys.ts';
 import { keysSource, keysSourceName } from '../registry/keys/keys-source.ts';
 import { asksForKeys } from '../registry/keys/wanted-keys.ts';
-import { identifyBy } from '../identity/identify.ts';
-import { servingFiles } from '../identity/serving-files.ts';
-import { type SecurePort, serveGrpc } from './serve-grpc.ts';
+import { securePort } from './secure-port.ts';
+import { serveGrpc } from './serve-grpc.ts';
 import { type Snapshot, snapshots } from '../environment/snapshots.ts';
 
 /** The longest pause between two proxies that are sent elsewhere at the end, in ms. */
@@ -60,6 +59,8 @@ export interface DiscoveryParts {
    */
   readonly event$: Observable<StoreEvent>;
   readonly sources: readonly string[];
+  /** The Kubernetes API that reviews tokens; undefined if none is named. */
+  readonly findApi: FindAccess | undefined;
   /** Emits what asks it to end, such as a signal. */
   readonly terminate$: Observable<string>;
   readonly scheduler: SchedulerLike;
@@ -74,7 +75,7 @@ export interface DiscoveryParts {
 export function runDiscovery(
   parts: DiscoveryParts,
 ): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
-  const { config, event$, sources, terminate$, scheduler } = parts;
+  const { config, event$, sources, findApi, terminate$, scheduler } = parts;
   const fold = (view: DiscoveryView, event: DiscoveryEvent) =>
     foldView(view, event, scheduler.now());
   const ca = config.secure === undefined ? undefined : config.ca;
@@ -134,7 +135,8 @@ export function runDiscovery(
     const grpc$ = serveGrpc(
       {
         plain: config.grpc,
-        secure: config.secure && securePort(config.secure, authority, snapshot$, scheduler),
+        secure:
+          config.secure && securePort(config.secure, { authority, findApi, snapshot$, scheduler }),
       },
       {
         viewFor$,
@@ -197,26 +199,6 @@ export function runDiscovery(
     const kept$ = snapshot$.pipe(ignoreElements());
     return merge(end$, authority?.event$ ?? EMPTY, served$, kept$, forget$, told$);
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
-}
-
-function securePort(
-  { address, files, filesAre, nodes }: SecureConfig,
-  authority: MeshAuthority | undefined,
-  snapshot$: Observable<Snapshot>,
-  scheduler: SchedulerLike,
-): SecurePort {
-  const trustDomain$ = snapshot$.pipe(map(({ environment }) => environment.mesh.trustDomain));
-  const files$ = servingFiles(files, scheduler);
-  return {
-    address,
-    serving$:
-      authority === undefined || filesAre === 'given' || existsSync(files.chain)
-        ? files$
-        : authority.servingOr$(files$),
-    identify$: identifyBy(trustDomain$, scheduler),
-    nodes,
-    services: authority === undefined ? [] : [authority.service$],
-  };
 }
 
 function http(

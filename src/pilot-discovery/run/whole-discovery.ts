@@ -1,4 +1,5 @@
 import { asyncScheduler, merge } from 'rxjs';
+import { findAccess, isAccessNamed } from '../../shared/kube/find-access.ts';
 import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { openLog } from '../../shared/log/open-log.ts';
@@ -70,6 +71,9 @@ export async function wholeDiscovery({
     config,
     event$: merge(...sources.map(({ event$ }) => event$)),
     sources: sources.map(({ name }) => name),
+    findApi: isAccessNamed(config.kubeconfig, env)
+      ? findAccess(config.kubeconfig, undefined, env)
+      : undefined,
     terminate$,
     scheduler: asyncScheduler,
   });

@@ -14,21 +14,27 @@ export interface KubeFailure {
 /** The advice about an answer, if the API itself gives none. */
 const advice: Readonly<Record<number, string>> = {
   401: 'the token or the certificate is not one that it knows, or has expired',
-  403: 'allow it by a Role with get, list and watch, and a RoleBinding',
   404: 'it may not be installed',
   410: 'what is asked for is too old',
   429: 'it has too much to do',
 };
 
+const toReadThem = 'allow it by a Role with get, list and watch, and a RoleBinding';
+
 /** In characters: the server may send a text of any length. */
 const longest = 400;
 
-/** Returns the failure of an answer that is a refusal; `where` is the question. Pure. */
+/**
+ * Returns the failure of an answer that is a refusal; `where` is the question. Pure.
+ *
+ * @param forbidden the advice if a right is missing
+ */
 export function refused(
   where: string,
   { status, headers, body }: Pick<HttpAnswer, 'status' | 'headers' | 'body'>,
+  forbidden: string = toReadThem,
 ): KubeFailure {
-  const [message, hint] = [statusMessage(body), advice[status]];
+  const [message, hint] = [statusMessage(body), status === 403 ? forbidden : advice[status]];
   const seconds = Number(headers['retry-after'] ?? 0);
   return {
     reason: `${where}: ${status}${message === '' ? '' : ` ${message}`}${hint === undefined ? '' : ` (${hint})`}`,

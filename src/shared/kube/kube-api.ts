@@ -16,6 +16,7 @@ import {
 import { type HttpQuestion, openHttp, bodyOf } from '../http/http-answer.ts';
 import { attentiveTimeout } from '../../operators/attentive-timer.ts';
 import type { KubeAccess, FindAccess } from './access.ts';
+import { accessQuestion, type KubeProgram } from './access-question.ts';
 import { broken, type KubeFailure, refused } from './failure.ts';
 import { type Decode, decodeJson } from './kube-object.ts';
 
@@ -52,7 +53,7 @@ const silence = 150_000;
  * Connections are kept briefly, because a watch follows its list. A connection whose other end is
  * gone is closed after 40 s without an answer to the kernel. In ms.
  */
-const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
+export const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
 
 /**
  * Returns the API of the access. Its connections close when they are no longer used.
@@ -61,23 +62,15 @@ const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
  */
 export function kubeApi(
   find: FindAccess,
-  program: 'pilot-agent' | 'pilot-discovery',
+  program: KubeProgram,
   scheduler: SchedulerLike = asyncScheduler,
 ): KubeApi {
   let agent: Agent | undefined;
-  const question = ({ server, token, ca, cert, key, servername }: KubeAccess): HttpQuestion => ({
-    headers: {
-      accept: 'application/json',
-      'user-agent': program,
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
+  const question = (access: KubeAccess): HttpQuestion => ({
+    ...accessQuestion(access, program),
     agent:
-      server.startsWith('https:') &&
+      access.server.startsWith('https:') &&
       (agent ??= new (process.getBuiltinModule('node:https').Agent)(kept)),
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-    ...(servername !== undefined && { servername }),
   });
   /** Asks with the current access; `failed` turns a failure into a value. */
   function asked<T>(

@@ -53,7 +53,7 @@ describe('the secure port', () => {
         secure: {
           address: { host: '127.0.0.1', port },
           serving$,
-          identify$: identifyBy(of('cluster.local'), asyncScheduler),
+          identify$: identifyBy(of('cluster.local'), undefined, asyncScheduler),
           nodes: 'own',
           services: [],
         },

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { defer, of, type SchedulerLike, tap } from 'rxjs';
+import type { CallerIdentity } from './caller-identity.ts';
+import type { ReviewToken, TokenProof } from './review-token.ts';
+
+interface RecentCaller {
+  readonly identity: CallerIdentity;
+  /** In ms since 1970. */
+  readonly until: number;
+}
+
+/** How long a review counts, in ms. */
+const longest = 30_000;
+/** The number of tokens that are remembered. */
+export const mostTokens = 10_000;
+
+/**
+ * Returns how tokens are reviewed, without a second review of a token that was accepted in the last
+ * 30 s and has not expired. Remembers a hash of each token. So a token is accepted for up to 30 s
+ * after its Pod is deleted. A refusal is not remembered.
+ */
+export function recentCallers(review$: ReviewToken, scheduler: SchedulerLike): ReviewToken {
+  const recent = new Map<string, RecentCaller>(); // the oldest is first
+  return (proof) =>
+    defer(() => {
+      const now = scheduler.now();
+      const key = keyOf(proof);
+      const before = recent.get(key);
+      if (before !== undefined && now < before.until) return of(before.identity);
+      return review$(proof).pipe(
+        tap((identity) => {
+          recent.delete(key);
+          const until = Math.min(now + longest, proof.claims.expires);
+          if (!identity.ok || until <= now) return;
+          recent.set(key, { identity, until });
+          const [oldest] = recent.keys();
+          if (recent.size > mostTokens && oldest !== undefined) recent.delete(oldest);
+        }),
+      );
+    });
+}
+
+const keyOf = ({ token, trustDomain }: TokenProof): string =>
+  createHash('sha256').update(`${trustDomain} ${token}`).digest('base64');

@@ -1,0 +1,33 @@
+/** How the tokens of callers are reviewed. */
+export interface TokenConfig {
+  /** A token that the Kubernetes API reviews must be for one of them. */
+  readonly audiences: readonly string[];
+}
+
+export interface ResolvedTokens {
+  readonly config: TokenConfig;
+  /** Everything that is wrong, each with its variable. */
+  readonly problems: readonly string[];
+}
+
+/** The names of the variables, with their defaults. */
+export const tokenDefaults = { TOKEN_AUDIENCES: 'istio-ca' } as const;
+
+type TokenVariable = keyof typeof tokenDefaults;
+
+/** Returns how tokens are reviewed, from the environment. Pure. */
+export function tokenConfig(env: Readonly<Record<string, string | undefined>>): ResolvedTokens {
+  const problems: string[] = [];
+  const textOf = (name: TokenVariable): string => {
+    const text = env[name] ?? '';
+    return text === '' ? tokenDefaults[name] : text;
+  };
+  const audiences = textOf('TOKEN_AUDIENCES')
+    .split(',')
+    .map((audience) => audience.trim())
+    .filter((audience) => audience !== '');
+  // Without one, the API would accept a token for itself.
+  if (audiences.length === 0)
+    problems.push(`TOKEN_AUDIENCES: '${textOf('TOKEN_AUDIENCES')}' names no audience`);
+  return { config: { audiences }, problems };
+}

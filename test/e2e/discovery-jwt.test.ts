@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { tokenDefaults } from '../../src/pilot-discovery/run/token-config.ts';
+import { connects } from '../support/connects.ts';
+import { type FakeReviews, startFakeReviews } from '../support/fake-reviews.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { askSecurely } from '../support/secure-client.ts';
+import { tokenIssuer } from '../support/token-issuer.ts';
+import { type WorkloadAuthority, workloadAuthority } from '../support/workload-authority.ts';
+
+const cluster = tokenIssuer('cluster');
+const web = { iss: 'https://cluster', sub: 'system:serviceaccount:shop:web' };
+const id = 'sidecar~10.0.0.1~web-0.shop~shop.svc.cluster.local';
+
+describe('each variable about tokens', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-jwt-'));
+  const ends: (() => unknown)[] = [];
+  let reviews: FakeReviews;
+  let authority: WorkloadAuthority;
+
+  beforeAll(async () => {
+    [reviews, authority] = await Promise.all([startFakeReviews(cluster.keys), workloadAuthority()]);
+    const { server } = await reviews.findApi();
+    writeFileSync(
+      join(folder, 'kubeconfig'),
+      JSON.stringify({
+        'current-context': 'fake',
+        clusters: [{ name: 'fake', cluster: { server } }],
+        contexts: [{ name: 'fake', context: { cluster: 'fake' } }],
+        users: [],
+      }),
+    );
+    mkdirSync(join(folder, 'config'));
+    const { chain, key } = await authority.issue({
+      names: [{ type: 'dns', value: 'istiod.test' }],
+    });
+    for (const [file, text] of Object.entries({ chain, key, root: authority.root }))
+      writeFileSync(join(folder, file), text);
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+  afterAll(() => {
+    reviews.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Starts a control plane; returns what a caller with a token gets. */
+  async function start(env: Readonly<Record<string, string>>) {
+    const [port = 0] = await freePorts(1);
+    const child = execa(
+      process.execPath,
+      [
+        ...[resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', 'config'],
+        ...['--kubeconfig', 'kubeconfig', '--grpcAddr', '', '--httpAddr', ''],
+        ...['--monitoringAddr', '', '--secureGRPCAddr', `127.0.0.1:${port}`],
+        ...['--tlsCertFile', 'chain', '--tlsKeyFile', 'key', '--caCertFile', 'root'],
+      ],
+      { cwd: folder, buffer: false, reject: false, env },
+    );
+    ends.push(() => (child.kill('SIGKILL'), child));
+    await expect.poll(() => connects(port)).toBe(true);
+    return async (token: string) => {
+      const { status, details } = await askSecurely({
+        ...{ port, root: authority.root, headers: { authorization: `Bearer ${token}` } },
+        nodes: [{ id, metadata: {} }],
+      });
+      return details === '' ? status : `${status} ${details}`;
+    };
+  }
+
+  const rows: Readonly<Record<keyof typeof tokenDefaults, () => Promise<void>>> = {
+    async TOKEN_AUDIENCES() {
+      const token = (aud: string) => cluster.sign({ ...web, aud: [aud] });
+      const usual = await start({});
+      expect(await usual(token('istio-ca'))).toBe('ANSWERED');
+      expect(await usual(token('mesh'))).toMatch(/^UNAUTHENTICATED .*audiences mesh are invalid/);
+      const asks = await start({ TOKEN_AUDIENCES: 'mesh, other' });
+      expect(await asks(token('istio-ca'))).toMatch(/^UNAUTHENTICATED /);
+      expect(await asks(token('mesh'))).toBe('ANSWERED');
+      expect(reviews.asked.at(-1)?.audiences).toEqual(['mesh', 'other']);
+    },
+  };
+  it.each(Object.entries(rows))('%s has its effect', (_, observe) => observe());
+});
