@@ -26,7 +26,7 @@ export function callerOfSpiffe(id: string): Caller | undefined {
 }
 
 /**
- * Returns the caller with a name that Kubernetes gives a service account, as in `sub` of its tokens;
+ * Returns the caller with a name that Kubernetes gives a service account, as in `sub` of a token;
  * undefined if the name does not have that form. Pure.
  */
 export function callerOfAccount(name: string, trustDomain: string): Caller | undefined {
