@@ -1,4 +1,4 @@
-import { concat, defer, map, NEVER, type Observable, of, Subject } from 'rxjs';
+import { concat, defer, delay, map, NEVER, type Observable, of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { FollowSign } from '../../src/shared/kube/follow-state.ts';
 import { followObjects } from '../../src/shared/kube/follow.ts';
@@ -54,6 +54,11 @@ function scripted(lists: readonly KubeAnswer[], watches: readonly Observable<Wat
   };
   return { api, asked };
 }
+/** The same API, with 1 ms for each answer. */
+const delayed = ({ api, asked }: ReturnType<typeof scripted>): ReturnType<typeof scripted> => ({
+  api: { ...api, get: (path, decode) => api.get(path, decode).pipe(delay(1)) },
+  asked,
+});
 const query = { kind: 'Secret', namespace: 'ns', name: '' };
 
 /** Each sign in a few words. */
@@ -105,6 +110,54 @@ describe('followObjects', () => {
       });
       m.flush();
       expect(world.asked).toEqual(['find', 'list', 'listmore', 'watch 5']);
+    }),
+  );
+
+  it.each([
+    {
+      title: 'pages without an end',
+      page: { metadata: { resourceVersion: '5', continue: 'more' }, items: [] },
+      lists: 2_000,
+      reason: '/api/v1/secrets: the list does not end after 2000 pages',
+    },
+    {
+      title: 'a continuation of any length',
+      page: { metadata: { resourceVersion: '5', continue: 'm'.repeat(16_385) }, items: [] },
+      lists: 1,
+      reason: '/api/v1/secrets: `continue` has more than 16384 characters',
+    },
+    {
+      title: 'an answer that is no list',
+      page: { metadata: { resourceVersion: '5' } },
+      lists: 1,
+      reason: '/api/v1/secrets: what it says is no list',
+    },
+  ])('gives up a list for $title, and lists again after a pause', ({ page, lists, reason }) => {
+    marbles((m) => {
+      const answers = Array<KubeAnswer>(lists).fill({ ok: true, value: page });
+      const world = scripted([...answers, list('6')], []);
+      m.expectObservable(follow(delayed(world)), '^ 4s !').toBe(`${lists + 1}ms x 1s (lc)`, {
+        x: { type: 'lost', cause: 'failure', reason, delayMs: 1_000 },
+        l: { type: 'listed', objects: [] },
+        c: { type: 'current' },
+      });
+    })();
+  });
+
+  it(
+    'reads a list whose pages have one object each',
+    marbles((m) => {
+      const pages = Array.from({ length: 1_999 }, (_, index): KubeAnswer => ({
+        ok: true,
+        value: {
+          metadata: { resourceVersion: '5', continue: 'more' },
+          items: [object(`a${index}`, '1')],
+        },
+      }));
+      const counted$ = follow(delayed(scripted([...pages, list('5')], []))).pipe(
+        map((sign) => (sign.type === 'listed' ? sign.objects.length : sign.type)),
+      );
+      m.expectObservable(counted$, '^ 4s !').toBe('2s -(lc)', { l: 1_999, c: 'current' });
     }),
   );
 

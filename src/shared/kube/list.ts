@@ -9,16 +9,26 @@ export type ListedObjects =
   | { readonly ok: true; readonly objects: readonly KubeObject[]; readonly version: string }
   | { readonly ok: false; readonly failure: KubeFailure };
 
-/** The most objects in one answer of the API, and in all. */
-const most = { page: 250, all: 200_000 };
+/**
+ * The most objects in one answer of the API, and in all; the most answers; and the most characters
+ * of `continue`. A server may send pages with fewer objects than it is asked for, even with none.
+ */
+const most = { page: 250, all: 200_000, pages: 2_000, continue: 16_384 };
 
 interface Page {
   readonly objects: readonly KubeObject[];
   readonly version: string;
   /** Empty for the last page. */
   readonly next: string;
+  /** The number of answers so far. */
+  readonly pages: number;
   readonly failure?: KubeFailure;
 }
+
+/** The HTTP status of an answer that is of no use: the API has answered, as far as it goes. */
+const answered = 200;
+
+const nothingListed: Page = { objects: [], version: '', next: '', pages: 0 };
 
 /**
  * Lists objects, page by page. Emits once and completes; never errors.
@@ -32,7 +42,7 @@ export function listObjects(
   query: Query,
   prune: Prune,
 ): Observable<ListedObjects> {
-  function page({ objects, next }: Page): Observable<Page> {
+  function page({ objects, next, pages }: Page): Observable<Page> {
     return api
       .get(
         pathOf(resource, query, {
@@ -43,7 +53,7 @@ export function listObjects(
       )
       .pipe(
         map((answer): Page => {
-          const none = { objects: [], version: '', next: '' };
+          const none = { ...nothingListed, pages: pages + 1 };
           if (!answer.ok) return { ...none, failure: answer.failure };
           const { metadata, items } = (answer.value ?? {}) as {
             readonly metadata?: Readonly<Record<string, unknown>>;
@@ -64,11 +74,19 @@ export function listObjects(
               ...none,
               failure: flaw(`there are more than ${most.all}, which is the limit`),
             };
-          return { objects: kubeObjects, version, next: typeof rest === 'string' ? rest : '' };
+          const following = typeof rest === 'string' ? rest : '';
+          if (following.length > most.continue)
+            return {
+              ...none,
+              failure: flaw(`\`continue\` has more than ${most.continue} characters`),
+            };
+          if (following !== '' && none.pages === most.pages)
+            return { ...none, failure: flaw(`the list does not end after ${most.pages} pages`) };
+          return { objects: kubeObjects, version, next: following, pages: none.pages };
         }),
       );
   }
-  return page({ objects: [], version: '', next: '' }).pipe(
+  return page(nothingListed).pipe(
     expand((read) => (read.next === '' ? EMPTY : page(read))),
     takeLast(1),
     map(({ objects, version, failure }): ListedObjects =>
@@ -79,7 +97,7 @@ export function listObjects(
   function flaw(reason: string): KubeFailure {
     return {
       reason: `${resource.base}/${resource.plural}: ${reason}`,
-      status: undefined,
+      status: answered,
       pause: 0,
     };
   }

@@ -85,5 +85,11 @@ export const kube: readonly Mutant[] = [
     find: '!listedKeys.has(key)',
     replace: 'false',
   },
+  {
+    id: 'kube/pages-without-end',
+    file: 'shared/kube/list.ts',
+    find: 'none.pages === most.pages',
+    replace: 'false',
+  },
   { id: 'kube/last-page', file: 'shared/kube/list.ts', find: "read.next === ''", replace: 'true' },
 ];
