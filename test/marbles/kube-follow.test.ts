@@ -137,7 +137,7 @@ describe('followObjects', () => {
       const answers = Array<KubeAnswer>(lists).fill({ ok: true, value: page });
       const world = scripted([...answers, list('6')], []);
       m.expectObservable(follow(delayed(world)), '^ 4s !').toBe(`${lists + 1}ms x 1s (lc)`, {
-        x: { type: 'lost', cause: 'failure', reason, delayMs: 1_000 },
+        x: { type: 'lost', cause: 200, reason, delayMs: 1_000 },
         l: { type: 'listed', objects: [] },
         c: { type: 'current' },
       });
@@ -365,7 +365,7 @@ describe('objectStore', () => {
     const a2: FollowSign = { type: 'set', object: object('a', '2') };
     const lost: FollowSign = {
       type: 'lost',
-      cause: 'failure',
+      cause: 500,
       reason: 'no',
       delayMs: 1,
     };

@@ -55,6 +55,8 @@ function shown(event: StoreEvent): string {
       return `flaws ${event.flaws.map(({ severity }) => severity).join()}`;
     case 'lost':
       return `lost ${event.reason}`;
+    case 'still-lost':
+      return `still ${event.reason}`;
     case 'mesh':
       return `mesh ${event.mesh.trustDomain}`;
     default:
@@ -188,12 +190,8 @@ describe('kubernetesSource', () => {
         10_000: () => kube.allow('endpointslices'),
       });
       expect(events).toEqual({
-        0: [
-          '+a',
-          'lost endpointslices is forbidden',
-          'lost endpointslices is forbidden; pods is forbidden',
-        ],
-        3_000: ['lost endpointslices is forbidden'],
+        0: ['+a', 'lost endpointslices is forbidden; pods is forbidden'],
+        3_000: ['still endpointslices is forbidden'],
         15_000: ['synced'],
       });
     }),
@@ -260,6 +258,28 @@ describe('meshMapSource', () => {
         3_000: ['flaws ', 'mesh two', 'networks', 'synced'],
         4_000: ['lost ConfigMap/istio-system/istio is gone'],
       });
+    }),
+  );
+
+  it(
+    'reports once that it cannot read, whatever the API says on the way, and then that it can',
+    marbles((m) => {
+      const kube = fakeKube();
+      const events = told(m, source(kube), {
+        20_000: () => kube.stop(),
+        22_000: () => kube.forbid('configmaps'),
+        30_000: () => kube.start(),
+        40_000: () => kube.allow('configmaps'),
+      });
+      expect(Object.values(events).flat()).toEqual([
+        'mesh cluster.local',
+        'synced',
+        'synced',
+        'lost connect ECONNREFUSED',
+        ...Array<string>(3).fill('still connect ECONNREFUSED'),
+        'lost configmaps is forbidden',
+        ...['mesh cluster.local', 'synced', 'synced'],
+      ]);
     }),
   );
 

@@ -32,4 +32,9 @@ export type StoreEvent =
    */
   | { readonly type: 'held'; readonly source: string; readonly removes: readonly ResourceKey[] }
   /** The source cannot be read. Its resources stay. */
-  | { readonly type: 'lost'; readonly source: string; readonly reason: string };
+  | { readonly type: 'lost'; readonly source: string; readonly reason: string }
+  /**
+   * The source still cannot be read, and an event `lost` had the cause. Only the reason differs, as
+   * with another kind of objects: the log does not repeat it.
+   */
+  | { readonly type: 'still-lost'; readonly source: string; readonly reason: string };

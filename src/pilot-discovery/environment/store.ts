@@ -105,6 +105,7 @@ export function reduceStore(store: Store, event: StoreEvent): readonly [Store, C
     case 'held':
       return [withSource(store, event.source, { held: event.removes }), noChanges];
     case 'lost':
+    case 'still-lost':
       return [withSource(store, event.source, { lost: event.reason }), noChanges];
     default:
       return unreachable(event);

@@ -105,7 +105,7 @@ export function narrateDiscovery(
 const most = 10;
 
 function sourceLines(before: Store | undefined, { event, store }: Told): readonly LogLine[] {
-  if (event.type === 'mesh') return [];
+  if (event.type === 'mesh' || event.type === 'still-lost') return [];
   const [was, is] = [
     before?.sources.get(event.source)?.lost,
     store.sources.get(event.source)?.lost,

@@ -8,6 +8,13 @@ import { asObject, type KubeObject } from './kube-object.ts';
 import type { ListedObjects } from './list.ts';
 import type { FoundResource, KubeResource } from './resource.ts';
 
+/**
+ * Why objects cannot be followed. `no-kind`: the API does not have the kind; its
+ * CustomResourceDefinition may be missing. `no-answer`: the API cannot be reached. A number: the
+ * HTTP status of its answer.
+ */
+export type LossCause = 'no-kind' | 'no-answer' | number;
+
 /** An event about the followed objects. */
 export type FollowSign =
   /** All existing objects: any other is gone. */
@@ -16,13 +23,11 @@ export type FollowSign =
   /** From now on each change is reported. */
   | { readonly type: 'current' }
   /**
-   * The known objects may be old: the API is asked again after `delayMs`. `no-kind`: the API does
-   * not have the kind; its CustomResourceDefinition may be missing. `no-answer`: it cannot be
-   * reached.
+   * The known objects may be old: the API is asked again after `delayMs`.
    */
   | {
       readonly type: 'lost';
-      readonly cause: 'no-kind' | 'no-answer' | 'failure';
+      readonly cause: LossCause;
       readonly reason: string;
       readonly delayMs: number;
     };
@@ -195,7 +200,7 @@ function failed(before: FollowState, { reason, status, pause }: KubeFailure, luc
     pause,
   );
   const isNoKind = status === notFound && before.resource === undefined;
-  const cause = isNoKind ? 'no-kind' : status === undefined ? 'no-answer' : 'failure';
+  const cause = isNoKind ? 'no-kind' : (status ?? 'no-answer');
   return ask({ ...state, signs: [{ type: 'lost', cause, reason, delayMs }] }, delayMs);
 }
 

@@ -86,6 +86,18 @@ export const kube: readonly Mutant[] = [
     replace: 'false',
   },
   {
+    id: 'kube/refusals-one-by-one',
+    file: 'pilot-discovery/registry/kubernetes/objects-state.ts',
+    find: "progress === 'asked' && trouble === undefined;",
+    replace: 'false;',
+  },
+  {
+    id: 'kube/refusals-again',
+    file: 'pilot-discovery/registry/kubernetes/objects-state.ts',
+    find: "isNews ? 'lost' : 'still-lost'",
+    replace: "'lost'",
+  },
+  {
     id: 'kube/pages-without-end',
     file: 'shared/kube/list.ts',
     find: 'none.pages === most.pages',

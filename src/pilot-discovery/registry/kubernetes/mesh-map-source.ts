@@ -1,6 +1,6 @@
 import { asyncScheduler, mergeMap, type Observable, scan, type SchedulerLike } from 'rxjs';
 import { unreachable } from '../../../operators/tagged-union.ts';
-import type { FollowSign } from '../../../shared/kube/follow-state.ts';
+import type { FollowSign, LossCause } from '../../../shared/kube/follow-state.ts';
 import { followObjects } from '../../../shared/kube/follow.ts';
 import type { KubeApi } from '../../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
@@ -24,6 +24,8 @@ interface MeshMapState {
   readonly mesh: MeshConfig | undefined;
   /** Why the last MeshConfig is not that of the API; undefined if it is. */
   readonly problem: string | undefined;
+  /** Why the ConfigMap could not be followed since it was read: each cause is reported once. */
+  readonly causes: ReadonlySet<LossCause>;
 }
 
 type Step = readonly [MeshMapState, readonly StoreEvent[]];
@@ -55,7 +57,7 @@ export function meshMapSource(
   );
 }
 
-const nothingRead: MeshMapState = { mesh: undefined, problem: undefined };
+const nothingRead: MeshMapState = { mesh: undefined, problem: undefined, causes: new Set() };
 
 function reduceMeshMap(state: MeshMapState, sign: FollowSign, place: string): Step {
   switch (sign.type) {
@@ -68,12 +70,20 @@ function reduceMeshMap(state: MeshMapState, sign: FollowSign, place: string): St
     case 'removed':
       return withoutMap(state, place);
     case 'current':
-      return [state, [standing(state)]];
+      return [{ ...state, causes: nothingRead.causes }, [standing(state)]];
     case 'lost':
-      return [state, [{ type: 'lost', source, reason: sign.reason }]];
+      return unfollowed(state, sign);
     default:
       return unreachable(sign);
   }
+}
+
+function unfollowed(
+  state: MeshMapState,
+  { cause, reason }: Extract<FollowSign, { readonly type: 'lost' }>,
+): Step {
+  const type = state.causes.has(cause) ? 'still-lost' : 'lost';
+  return [{ ...state, causes: new Set(state.causes).add(cause) }, [{ type, source, reason }]];
 }
 
 /** Returns the event that says whether the MeshConfig in use is that of the API. */
@@ -83,7 +93,7 @@ const standing = ({ problem }: MeshMapState): StoreEvent =>
 /** Without a ConfigMap the defaults apply, unless there was one. */
 function withoutMap({ mesh }: MeshMapState, place: string): Step {
   const problem = mesh === undefined ? undefined : `${place} is gone`;
-  const state = { mesh, problem };
+  const state = { mesh, problem, causes: nothingRead.causes };
   const events: readonly StoreEvent[] =
     mesh === undefined ? [{ type: 'mesh', mesh: defaultMeshConfig }] : [];
   return [state, [...events, standing(state)]];
@@ -97,7 +107,7 @@ function withMap({ mesh: before }: MeshMapState, { data }: KubeObject, place: st
     isUsed || before !== undefined
       ? undefined
       : `${placeOf(error.origin)}: ${error.field === '' ? '' : `${error.field}: `}${error.reason}`;
-  const state = { mesh: isUsed ? mesh : before, problem };
+  const state = { mesh: isUsed ? mesh : before, problem, causes: nothingRead.causes };
   return [
     state,
     [

@@ -1,5 +1,5 @@
 // Why: docs/decisions/093-the-control-plane-follows-each-kind.md
-import type { FollowSign } from '../../../shared/kube/follow-state.ts';
+import type { FollowSign, LossCause } from '../../../shared/kube/follow-state.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import { changedKeys, SortedMap } from '../../../shared/maps/sorted-map.ts';
 import { unreachable } from '../../../operators/tagged-union.ts';
@@ -34,8 +34,7 @@ interface KindState {
 }
 
 interface Trouble {
-  /** `unreachable`: the API does not answer, whatever the kind is. */
-  readonly type: 'unreachable' | 'refused';
+  readonly cause: LossCause;
   readonly reason: string;
 }
 
@@ -52,6 +51,8 @@ export interface ObjectsState {
    * until it answers for each kind: it is one loss.
    */
   readonly unreachable: string | undefined;
+  /** The causes that were reported since all objects were current, or since the API answers. */
+  readonly causes: ReadonlySet<LossCause>;
 }
 
 const unknown: KindState = { objects: SortedMap.empty(), progress: 'asked', trouble: undefined };
@@ -64,12 +65,14 @@ export function noObjects(kinds: Iterable<Kind>): ObjectsState {
     isSynced: false,
     lost: undefined,
     unreachable: undefined,
+    causes: new Set(),
   };
 }
 
 /**
  * Returns the objects after a sign about one kind, and the events. An object that has become bad
- * keeps its last good version. While a kind cannot be followed, its objects stay. Pure.
+ * keeps its last good version. While a kind cannot be followed, its objects stay. Refusals are
+ * reported when the API has answered about each kind, and once for each status. Pure.
  *
  * @param source the name of the source
  */
@@ -86,10 +89,13 @@ export function reduceObjects(
   const flaws = flawsAfter(state.flaws, keys, before, after);
   const isAll = [...kinds.values()].every(({ progress }) => progress !== 'asked');
   const troubles = [...kinds.values()].flatMap(({ trouble }) => trouble ?? []);
-  const unanswered = troubles.find(({ type }) => type === 'unreachable');
+  const unanswered = troubles.find(({ cause }) => cause === 'no-answer');
   const isStill = state.unreachable !== undefined && unanswered !== undefined;
   const unreachableFor = isStill ? state.unreachable : unanswered?.reason;
-  const lost = unreachableFor ?? refusalsOf(troubles);
+  const lost =
+    unreachableFor ?? ([...kinds.values()].some(isAwaited) ? undefined : refusalsOf(troubles));
+  const causes = causesAfter(state, lost, troubles);
+  const isNews = [...causes].some((cause) => !state.causes.has(cause));
   const isBack = isAll && lost === undefined && (!state.isSynced || state.lost !== undefined);
   const next: ObjectsState = {
     kinds,
@@ -97,6 +103,7 @@ export function reduceObjects(
     isSynced: state.isSynced || (isAll && lost === undefined),
     lost: lost ?? (isBack ? undefined : state.lost),
     unreachable: unreachableFor,
+    causes,
   };
   return [
     next,
@@ -107,11 +114,15 @@ export function reduceObjects(
         : [{ type: 'flaws', source, flaws: [...flaws.values()].flat() } as const]),
       ...(lost === undefined || lost === state.lost
         ? []
-        : [{ type: 'lost', source, reason: lost } as const]),
+        : [{ type: isNews ? 'lost' : 'still-lost', source, reason: lost } as const]),
       ...(isBack ? [{ type: 'synced', source } as const] : []),
     ],
   ];
 }
+
+/** Whether the API has said nothing about a kind yet. */
+const isAwaited = ({ progress, trouble }: KindState): boolean =>
+  progress === 'asked' && trouble === undefined;
 
 function kindAfter(
   before: KindState,
@@ -147,10 +158,7 @@ function kindAfter(
         ? { ...before, progress: 'absent', trouble: undefined }
         : {
             ...before,
-            trouble: {
-              type: sign.cause === 'no-answer' ? 'unreachable' : 'refused',
-              reason: sign.reason,
-            },
+            trouble: { cause: sign.cause, reason: sign.reason },
           };
     default:
       return unreachable(sign);
@@ -208,6 +216,22 @@ function flawsAfter(
       : [[key, now.length === 0 ? undefined : now] as const];
   });
   return edits.length === 0 ? flaws : flaws.with(edits);
+}
+
+/**
+ * Returns the causes that are reported after an event. While the API cannot be reached it is the
+ * only cause: when the API answers, refusals are reported again.
+ */
+function causesAfter(
+  { causes }: ObjectsState,
+  lost: string | undefined,
+  troubles: readonly Trouble[],
+): ReadonlySet<LossCause> {
+  const current = troubles.map(({ cause }) => cause);
+  if (current.length === 0) return new Set();
+  if (lost === undefined) return causes;
+  if (current.includes('no-answer')) return new Set(['no-answer']);
+  return new Set([...[...causes].filter((cause) => cause !== 'no-answer'), ...current]);
 }
 
 /** The largest number of reasons in one event. */

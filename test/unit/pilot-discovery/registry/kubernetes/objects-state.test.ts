@@ -3,11 +3,11 @@ import {
   noObjects,
   reduceObjects,
 } from '../../../../../src/pilot-discovery/registry/kubernetes/objects-state.ts';
-import type { FollowSign } from '../../../../../src/shared/kube/follow-state.ts';
+import type { FollowSign, LossCause } from '../../../../../src/shared/kube/follow-state.ts';
 
 type Kind = 'Pod' | 'Service';
 
-const lost = (cause: 'no-answer' | 'failure', reason: string): FollowSign => ({
+const lost = (cause: LossCause, reason: string): FollowSign => ({
   type: 'lost',
   cause,
   reason,
@@ -16,7 +16,7 @@ const lost = (cause: 'no-answer' | 'failure', reason: string): FollowSign => ({
 const listed: FollowSign = { type: 'listed', objects: [] };
 const current: FollowSign = { type: 'current' };
 
-/** The reasons of losses after each sign; `synced` if the source is. */
+/** The reasons of losses after each sign; in brackets if the log has no line of it. */
 function reported(...signs: readonly (readonly [Kind, FollowSign])[]): readonly string[] {
   let state = noObjects(['Pod', 'Service']);
   return signs.flatMap(([kind, sign]) => {
@@ -27,7 +27,10 @@ function reported(...signs: readonly (readonly [Kind, FollowSign])[]): readonly 
       'Kubernetes',
     );
     state = next;
-    return events.map((event) => (event.type === 'lost' ? event.reason : event.type));
+    return events.map((event) => {
+      if (event.type === 'lost') return event.reason;
+      return event.type === 'still-lost' ? `(${event.reason})` : event.type;
+    });
   });
 }
 
@@ -43,7 +46,7 @@ it('reports an API that cannot be reached once, whatever the kinds meet on the w
       ['Pod', lost('no-answer', 'socket hang up')],
       ['Service', lost('no-answer', 'connect ECONNREFUSED')],
       ['Pod', lost('no-answer', 'connect ECONNREFUSED')],
-      ['Service', lost('failure', '500 it starts')],
+      ['Service', lost(500, '500 it starts')],
       ['Service', current],
       ['Pod', current],
       ['Pod', lost('no-answer', 'connect ECONNREFUSED')],
@@ -57,9 +60,59 @@ it('reports a refusal after it, when the API answers for each kind', () => {
       ...start,
       ['Pod', lost('no-answer', 'connect ECONNREFUSED')],
       ['Service', lost('no-answer', 'connect ECONNREFUSED')],
-      ['Pod', lost('failure', 'pods is forbidden')],
+      ['Pod', lost(403, 'pods is forbidden')],
       ['Service', current],
       ['Pod', current],
     ),
   ).toEqual(['synced', 'connect ECONNREFUSED', 'pods is forbidden', 'synced']);
+});
+
+it('reports refusals when the API has answered about each kind', () => {
+  expect(
+    reported(
+      ['Pod', lost(403, 'pods is forbidden')],
+      ['Service', lost(403, 'services is forbidden')],
+      ['Service', listed],
+      ['Service', current],
+      ['Pod', listed],
+      ['Pod', current],
+    ),
+  ).toEqual(['pods is forbidden; services is forbidden', '(pods is forbidden)', 'synced']);
+});
+
+it('reports a status once, until all objects are current', () => {
+  expect(
+    reported(
+      ...start,
+      ['Pod', lost(401, 'the token has expired')],
+      ['Service', lost(401, 'services: the token has expired')],
+      ['Service', lost(500, 'it starts')],
+      ['Service', lost(401, 'services: the token has expired')],
+      ['Service', current],
+      ['Pod', current],
+      ['Pod', lost(401, 'the token has expired')],
+    ),
+  ).toEqual([
+    'synced',
+    'the token has expired',
+    '(services: the token has expired; the token has expired)',
+    'it starts; the token has expired',
+    '(services: the token has expired; the token has expired)',
+    '(the token has expired)',
+    'synced',
+    'the token has expired',
+  ]);
+});
+
+it('reports refusals again after the API could not be reached', () => {
+  expect(
+    reported(
+      ...start,
+      ['Pod', lost(403, 'pods is forbidden')],
+      ['Pod', lost('no-answer', 'connect ECONNREFUSED')],
+      ['Service', lost('no-answer', 'connect ECONNREFUSED')],
+      ['Pod', lost(403, 'pods is forbidden')],
+      ['Service', current],
+    ),
+  ).toEqual(['synced', 'pods is forbidden', 'connect ECONNREFUSED', 'pods is forbidden']);
 });
