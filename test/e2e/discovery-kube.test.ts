@@ -33,6 +33,8 @@ interface Running {
   readonly ready: () => Promise<{ readonly status: number; readonly body: string }>;
   readonly metrics: () => Promise<string>;
   readonly debug: (path: string) => Promise<unknown>;
+  /** Connects a proxy that accepts all clusters: it is refused if it has to wait for the sources. */
+  readonly connect: () => void;
 }
 
 const namespace = 'shop';
@@ -103,7 +105,7 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
     rmSync(folder, { recursive: true });
   });
 
-  /** Starts a control plane, with a proxy that accepts all clusters. */
+  /** Starts a control plane. */
   async function start(...more: readonly string[]): Promise<Running> {
     const [xds = 0, http = 0, monitoring = 0] = await freePorts(3);
     const listen = { grpcAddr: xds, httpAddr: http, monitoringAddr: monitoring };
@@ -119,8 +121,6 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
     ends.push(() => (child.kill('SIGKILL'), child));
     await eventually(() => connects(xds));
-    const client = acceptingClient(xds, id, typeUrls.cluster);
-    ends.push(() => client.close());
     return {
       lines: () =>
         said
@@ -130,6 +130,10 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
       ready: () => ask(http, '/ready'),
       metrics: async () => (await ask(monitoring, '/metrics')).body,
       debug: async (path) => JSON.parse((await ask(http, path)).body) as unknown,
+      connect() {
+        const client = acceptingClient(xds, id, typeUrls.cluster);
+        ends.push(() => client.close());
+      },
     };
   }
 
@@ -188,6 +192,7 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
     ];
     await expect.poll(isReady(api)).toBe(200);
     await expect.poll(isReady(files)).toBe(200);
+    for (const running of [api, files]) running.connect();
     await expect.poll(() => textOf(api)).toContain('reviews.shop.svc.cluster.local');
     await expect.poll(async () => (await textOf(api)) === (await textOf(files))).toBe(true);
     expect(await dump(api)).toEqual(await dump(files));
@@ -204,6 +209,7 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
   it('keeps everything while the API is away, says so, and then has what changed', async () => {
     const api = await start('--registries', 'Kubernetes', '--kubeconfig', kube.kubeconfig);
     await expect.poll(isReady(api)).toBe(200);
+    api.connect();
     await expect.poll(() => textOf(api)).toContain('reviews.shop.svc.cluster.local');
     expect(await api.metrics()).toContain('pilot_source_up{source="Kubernetes"} 1');
     const before = await dump(api);
@@ -258,6 +264,7 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
       .toMatchObject({ status: 503, body: expect.stringContaining('pods is forbidden') as string });
     await kube.apply(rules('services', 'configmaps', 'nodes', 'namespaces', 'pods'));
     await expect.poll(isReady(api)).toBe(200);
+    api.connect();
 
     // A right is checked only when a watch begins.
     await kube.apply(rules('services', 'configmaps', 'nodes', 'namespaces'));
