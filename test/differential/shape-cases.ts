@@ -28,6 +28,8 @@ const saying = (metadata: JsonObject, addresses = plain.addresses): Proxy => ({
   metadata,
 });
 
+const labelled = (app: string): Proxy => saying({ LABELS: { app } });
+
 const inNamespace = (namespace: string): Proxy => ({
   ...plain,
   name: `in ${namespace}`,
@@ -67,6 +69,9 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
   'scope-of-destinations': [plain, inNamespace('shop')],
   'scope-of-a-port-below-1024': [plain, saying({ UNPRIVILEGED_POD: 'true' })],
   'scope-of-ports-of-two-families': [plain, ofIpv6, ofBoth],
+  'scope-of-sockets': ['app', 'any', 'tcp'].map(labelled),
+  'scope-of-an-http-proxy': ['app', 'bound', 'socket', 'wide'].map(labelled),
+  'unknown-hosts-through-a-proxy': ['app', 'hidden', 'nowhere'].map(labelled),
   'scope-with-exports': [plain, inNamespace('shop')],
   'exact-balance-of-an-ingress': [
     saying({ INBOUND_LISTENER_EXACT_BALANCE: 'true', OUTBOUND_LISTENER_EXACT_BALANCE: 'true' }),

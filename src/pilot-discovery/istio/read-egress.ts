@@ -1,6 +1,7 @@
 import { isIpAddress } from '../../shared/text/host-port.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { canonicalAddress } from './canonical.ts';
+import { isHttp } from './is-http.ts';
 import { hostName, isLabel, isPartialWildcard } from './host-names.ts';
 import {
   below,
@@ -82,12 +83,16 @@ const egress: ReadMember<Egress> = (value, place) => {
     wrong(below(place, 'hosts'), "it is missing: at least one host, or '*/*' for all");
   checkHosts(read.hosts, below(place, 'hosts'));
   checkBind(read, place);
-  if (read.port?.number === 0 && read.bind.startsWith(unix))
-    warn(place, 'a Unix socket is not served yet: nothing listens there');
-  else if (read.port?.protocol === 'http-proxy')
-    warn(below(place, 'port'), 'HTTP_PROXY is not served yet: nothing listens there');
+  if (read.port?.number === 0 && read.bind.startsWith(unix) && !isHttpPort(read.port))
+    warn(
+      below(place, 'port'),
+      'connections that are not HTTP name no port here: only a VirtualService leads them anywhere',
+    );
   return read;
 };
+
+const isHttpPort = ({ protocol }: EgressPort): boolean =>
+  protocol === 'http-proxy' || isHttp(protocol);
 
 const textOf = ({ namespace, host }: EgressHost): string => `${namespace}/${host}`;
 

@@ -1,5 +1,7 @@
 import { orClosed } from './closable.ts';
 import { isIpAddress, parseHostPort, portNumber } from '../../shared/text/host-port.ts';
+import { isObject } from '../../shared/text/is-object.ts';
+import { isLabel } from './host-names.ts';
 import { selector } from './match-labels.ts';
 import {
   below,
@@ -11,6 +13,7 @@ import {
   type ReadMember,
   sayIfEmpty,
   text,
+  warn,
   wrong,
 } from './members.ts';
 import { egresses } from './read-egress.ts';
@@ -18,8 +21,10 @@ import { ingressTls } from './read-ingress-tls.ts';
 import { canonicalAddress } from './canonical.ts';
 import { connectionPool } from './read-destination-rule.ts';
 import { servicePort } from './read-service-entry.ts';
-import type { Ingress, Sidecar } from './sidecar.ts';
+import { destination } from './read-destination.ts';
+import type { Ingress, OutboundPolicy, Sidecar } from './sidecar.ts';
 import { checkSocketPath } from './socket-path.ts';
+import type { Destination } from './virtual-service.ts';
 
 const ingress: ReadMember<Ingress> = (value, place) => {
   const read = members(value, place, [], (get) => {
@@ -60,6 +65,29 @@ function checkEndpoint(endpoint: string, place: Place): void {
     );
 }
 
+const proxyDestination: ReadMember<Destination> = (value, place) => {
+  const read = destination(value, place);
+  if (isObject(value) && value['port'] === undefined)
+    wrong(below(place, 'port'), 'it is missing: number: PORT');
+  if (isLabel(read.host))
+    warn(below(place, 'host'), `'${read.host}' is no full name: no service is called so`);
+  return read;
+};
+
+const outboundPolicy: ReadMember<OutboundPolicy> = (value, place) =>
+  members(value, place, [], (get) => {
+    const mode = get(
+      'mode',
+      oneOf({ REGISTRY_ONLY: 'registry-only', ALLOW_ANY: 'allow-any' } as const, 'registry-only'),
+    );
+    const egressProxy = get('egressProxy', maybe(proxyDestination));
+    if (egressProxy === undefined) return mode;
+    const proxyPlace = below(place, 'egressProxy');
+    if (mode === 'registry-only')
+      wrong(proxyPlace, 'unknown destinations are not called at all: set mode to ALLOW_ANY');
+    return { egressProxy };
+  });
+
 /** Reads a Sidecar. */
 export const readSidecar: ReadMember<Sidecar> = (value, place) =>
   members(value, place, [], (get) => {
@@ -69,17 +97,7 @@ export const readSidecar: ReadMember<Sidecar> = (value, place) =>
         wrong(below(place, `ingress[${index}].port.number`), `${port.number} is there twice`);
     });
     const policy = get('outboundTrafficPolicy', (inner, policyPlace) =>
-      inner === undefined
-        ? undefined
-        : members(inner, policyPlace, ['egressProxy'], (policyMember) =>
-            policyMember(
-              'mode',
-              oneOf(
-                { REGISTRY_ONLY: 'registry-only', ALLOW_ANY: 'allow-any' } as const,
-                'registry-only',
-              ),
-            ),
-          ),
+      inner === undefined ? undefined : outboundPolicy(inner, policyPlace),
     );
     const egress = get('egress', egresses);
     const inboundConnectionPool = get('inboundConnectionPool', maybe(connectionPool));

@@ -1,6 +1,7 @@
 import type { ConnectionPool } from './destination-rule.ts';
 import type { Protocol, Selector } from './values.ts';
 import type { ServicePort } from './service-entry.ts';
+import type { Destination } from './virtual-service.ts';
 
 /** https://istio.io/v1.26/docs/reference/config/networking/sidecar/ */
 export interface Sidecar {
@@ -11,7 +12,17 @@ export interface Sidecar {
   /** For connections to the application, except at ports with a pool of their own. */
   readonly inboundConnectionPool: ConnectionPool | undefined;
   /** Undefined if the mesh's policy applies. */
-  readonly outboundTrafficPolicy: 'allow-any' | 'registry-only' | undefined;
+  readonly outboundTrafficPolicy: OutboundPolicy | undefined;
+}
+
+/**
+ * Traffic whose destination no resource names goes to its original destination, nowhere, or to a
+ * proxy for such traffic.
+ */
+export type OutboundPolicy = 'allow-any' | 'registry-only' | EgressProxy;
+
+interface EgressProxy {
+  readonly egressProxy: Destination;
 }
 
 /** A block of `egress`: which hosts the application may call, and at which address. */

@@ -166,8 +166,8 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/listeners/rest-of-the-registry',
     file: 'pilot-discovery/generate/listeners/outbound-listeners.ts',
-    find: "policy === 'allow-any' ? 'PassthroughCluster' : 'BlackHoleCluster'",
-    replace: "'PassthroughCluster'",
+    find: "unknownCluster(policy) ?? 'BlackHoleCluster'",
+    replace: "unknownCluster(policy) ?? 'PassthroughCluster'",
   },
   {
     id: 'generate/scope/port-stands-for-all',
@@ -384,5 +384,41 @@ export const generate: readonly Mutant[] = [
     file: 'pilot-discovery/generate/endpoints/network-gateways.ts',
     find: '!/^(?:Pod|EndpointSlice)\\//.test(key)',
     replace: 'false',
+  },
+  {
+    id: 'generate/routes/bare-names-at-any-port',
+    file: 'pilot-discovery/generate/routes/virtual-hosts.ts',
+    find: 'port === 80 ? names : []',
+    replace: 'names',
+  },
+  {
+    id: 'generate/routes/port-of-a-request-ignored',
+    file: 'pilot-discovery/generate/routes/encoded-routes.ts',
+    find: "ports === 'ignored'",
+    replace: 'true',
+  },
+  {
+    id: 'generate/routes/socket-named-by-a-service',
+    file: 'pilot-discovery/generate/scope/outbound-entries.ts',
+    find: 'if (port.number === 0) return address;',
+    replace: '',
+  },
+  {
+    id: 'generate/listeners/socket-is-captured',
+    file: 'pilot-discovery/generate/scope/outbound-bindings.ts',
+    find: ' || egress?.port?.number === 0',
+    replace: '',
+  },
+  {
+    id: 'generate/listeners/http-proxy-beside-others',
+    file: 'pilot-discovery/generate/scope/outbound-bindings.ts',
+    find: "return [{ ...shared, shared: part.place.ports === 'one' }]",
+    replace: 'return [shared]',
+  },
+  {
+    id: 'generate/listeners/unknown-goes-past-the-proxy',
+    file: 'pilot-discovery/generate/scope/sidecar-of.ts',
+    find: 'return `outbound|${String(port)}|${subset}|${host}`',
+    replace: "return 'PassthroughCluster'",
   },
 ];

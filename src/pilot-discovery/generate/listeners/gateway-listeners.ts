@@ -7,7 +7,13 @@ import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
 import type { Init } from '../encoding/typed-config.ts';
-import { bindAddresses, exactBalance, mayBind, socketAddress } from '../scope/bind-address.ts';
+import {
+  bindAddresses,
+  exactBalance,
+  listenerAddress,
+  mayBind,
+  socketAddress,
+} from '../scope/bind-address.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import { connectionsOf } from '../scope/gateway-connections.ts';
 import {
@@ -53,10 +59,6 @@ export function gatewayListeners(environment: Environment, node: ProxyNode): Xds
 
 const unix = 'unix://';
 
-/** Returns the address of a Unix socket, which is `unix://PATH`. */
-const pipe = (bind: string) =>
-  ({ address: { case: 'pipe', value: { path: bind.slice(unix.length) } } }) as const;
-
 function portListener(
   environment: Environment,
   node: ProxyNode,
@@ -83,7 +85,7 @@ function portListener(
   ];
   const listener: Init<typeof ListenerSchema> = {
     name,
-    address: address.startsWith(unix) ? pipe(address) : socketAddress(address, port),
+    address: listenerAddress(address, port),
     ...(other !== undefined && { additionalAddresses: [{ address: socketAddress(other, port) }] }),
     filterChains,
     listenerFilters: kind === 'tls' ? [tlsInspector] : [],

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
-import type { Egress } from '../../istio/sidecar.ts';
+import type { Egress, OutboundPolicy } from '../../istio/sidecar.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
 import type {
   FilterChainMatchSchema,
@@ -9,7 +9,12 @@ import type {
 import { ListenerSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { bindAddresses, exactBalance, socketAddress } from '../scope/bind-address.ts';
+import {
+  bindAddresses,
+  exactBalance,
+  listenerAddress,
+  socketAddress,
+} from '../scope/bind-address.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import { configMetadata } from '../encoding/config-metadata.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
@@ -25,7 +30,7 @@ import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfRulesFor } from '../scope/scope.ts';
 import { type Reporting, reportingOf } from './reporting.ts';
-import { outboundPolicyOf, sidecarOf } from '../scope/sidecar-of.ts';
+import { outboundPolicyOf, sidecarOf, unknownCluster } from '../scope/sidecar-of.ts';
 import { type ChainScope, connectionFilters, ruleOfConnections } from './connection-filters.ts';
 import { blackHole, tcpProxy } from './tcp-chain.ts';
 import type { Init } from '../encoding/typed-config.ts';
@@ -115,7 +120,7 @@ function portListener(
     : (catchAll ?? passthroughChain(reporting, outboundPolicyOf(environment, node)));
   const listener: Init<typeof ListenerSchema> = {
     name,
-    address: socketAddress(address, port),
+    address: listenerAddress(address, port),
     ...(other !== undefined && { additionalAddresses: [{ address: socketAddress(other, port) }] }),
     filterChains,
     ...(defaultFilterChain !== undefined && { defaultFilterChain }),
@@ -190,12 +195,9 @@ function prefixRange(range: string) {
 
 /**
  * Returns the default chain of a shared address. Traffic that no other chain takes goes to its
- * original destination, or is dropped.
+ * original destination, to a proxy for such traffic, or is dropped.
  */
-function passthroughChain(
-  reporting: Reporting,
-  policy: 'allow-any' | 'registry-only',
-): FilterChain {
+function passthroughChain(reporting: Reporting, policy: OutboundPolicy): FilterChain {
   return {
     filterChainMatch: {},
     filters: [anywhere(reporting, policy)],
@@ -203,8 +205,8 @@ function passthroughChain(
   };
 }
 
-const anywhere = (reporting: Reporting, policy: 'allow-any' | 'registry-only') =>
-  tcpProxy(reporting, policy === 'allow-any' ? 'PassthroughCluster' : 'BlackHoleCluster');
+const anywhere = (reporting: Reporting, policy: OutboundPolicy) =>
+  tcpProxy(reporting, unknownCluster(policy) ?? 'BlackHoleCluster');
 
 /**
  * Returns the listener that receives all redirected connections. It passes each to another listener

@@ -7,11 +7,14 @@ import { resourceOf } from '../encoding/resource-of.ts';
 /**
  * Returns a route configuration from encoded virtual hosts. If one has changed, the others are not
  * encoded again.
+ *
+ * @param ports whether the ports of requests are compared with domains
  */
 export function encodedRoutes(
   name: string,
   hosts: readonly Uint8Array[],
   keys: readonly ResourceKey[],
+  ports: 'ignored' | 'compared',
 ): XdsResource {
   const rest = toBinary(
     RouteConfigurationSchema,
@@ -19,7 +22,7 @@ export function encodedRoutes(
       name,
       validateClusters: false,
       maxDirectResponseBodySizeBytes: 1_048_576,
-      ignorePortInHostMatching: true,
+      ignorePortInHostMatching: ports === 'ignored',
     }),
   );
   return resourceOf(

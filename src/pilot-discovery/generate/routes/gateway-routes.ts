@@ -63,6 +63,7 @@ export function gatewayRoutes(
             ...virtualHosts.flatMap(({ keys }) => keys),
           ]),
         ],
+        'ignored',
       );
     });
     return { resources, clusters };

@@ -5,7 +5,9 @@ import {
 } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
 import { keyOf } from '../../istio/model.ts';
+import type { OutboundPolicy } from '../../istio/sidecar.ts';
 import type { Environment } from '../../environment/environment.ts';
+import { allPortsName, isForAllPorts } from '../scope/imported-services.ts';
 import { memoTable } from '../scope/memo.ts';
 import { boundEndpoints } from '../scope/outbound-bindings.ts';
 import { bindingsText, outboundRouteNames } from '../scope/outbound-entries-of.ts';
@@ -13,12 +15,13 @@ import { type OutboundScope, outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { ScopeBlock } from '../scope/scope-block.ts';
 import { scopeOfDomain, scopeOfRulesFor, tellsCallersApart } from '../scope/scope.ts';
-import { outboundPolicyOf, sidecarOf } from '../scope/sidecar-of.ts';
+import { outboundPolicyOf, sidecarOf, unknownCluster } from '../scope/sidecar-of.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { encodedRoutes } from './encoded-routes.ts';
 import { gatewayRoutes } from './gateway-routes.ts';
 import { hashingRulesOf, rulesOfHosts } from './rules-of-hosts.ts';
-import { virtualHosts } from './virtual-hosts.ts';
+import { virtualHosts, virtualHostsOfAllPorts } from './virtual-hosts.ts';
+import type { VirtualHost } from './encoded-virtual-host.ts';
 import { visibleServices } from '../scope/visible-services.ts';
 
 /** Returns the route configurations to which the listeners of a proxy subscribe. */
@@ -65,32 +68,52 @@ function routesFor(
   node: ProxyNode,
   scope: OutboundScope,
 ): readonly XdsResource[] {
-  const policy = outboundPolicyOf(environment, node);
+  const others = fallbackOf(outboundPolicyOf(environment, node));
   const sidecar = sidecarOf(environment, node);
   const policyKeys = sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)];
   const rulesOf = rulesOfHosts(environment, node, scope.services);
+  const withFallback = (
+    name: string,
+    hosts: readonly VirtualHost[],
+    ports: 'ignored' | 'compared',
+  ) =>
+    encodedRoutes(
+      name,
+      [...hosts.map(({ body }) => body), others],
+      [...hosts.flatMap(({ keys }) => keys), ...policyKeys],
+      ports,
+    );
   return outboundRouteNames(environment, node, scope).flatMap((name) => {
+    const ofAllPorts = blockForAllPorts(scope, name);
+    if (ofAllPorts !== undefined) {
+      const hosts = virtualHostsOfAllPorts(node, ofAllPorts, rulesOf);
+      return [withFallback(name, hosts, 'compared')];
+    }
     const { host, port } = partsOf(name);
     const block = blockAt(scope, port);
     if (block === undefined) return [];
     if (host !== undefined) {
-      const serviceHosts = virtualHosts(node, block, rulesOf, port, host).filter(
+      const serviceHosts = virtualHosts(node, block, rulesOf, port, { to: 'service', host }).filter(
         (virtualHost) => virtualHost.name === name,
       );
       return encodedRoutes(
         name,
         serviceHosts.map(({ body }) => body),
         serviceHosts.flatMap(({ keys }) => keys),
+        'ignored',
       );
     }
-    const hosts = virtualHosts(node, block, rulesOf, port);
-    return encodedRoutes(
-      name,
-      [...hosts.map(({ body }) => body), fallbacks[policy]],
-      [...hosts.flatMap(({ keys }) => keys), ...policyKeys],
-    );
+    return [
+      withFallback(name, virtualHosts(node, block, rulesOf, port, { to: 'port' }), 'ignored'),
+    ];
   });
 }
+
+/** Returns the block with this name for its routes, if it has one listener for all ports. */
+const blockForAllPorts = ({ blocks }: OutboundScope, name: string): ScopeBlock | undefined =>
+  blocks.find(
+    ({ egress }) => egress !== undefined && isForAllPorts(egress) && allPortsName(egress) === name,
+  );
 
 /** Returns the block with a port, else the block for all ports. */
 const blockAt = ({ blocks }: OutboundScope, number: number): ScopeBlock | undefined =>
@@ -104,10 +127,7 @@ function partsOf(name: string): { readonly host: string | undefined; readonly po
     : { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) };
 }
 
-/**
- * Returns the virtual host for all names that no other has. It leads to the original destination,
- * or to none.
- */
+/** Returns a virtual host for all names that no other has. */
 function fallback(name: string, action: Init<typeof RouteSchema>['action']): Uint8Array {
   const route: Init<typeof RouteSchema> = {
     name,
@@ -125,14 +145,17 @@ function fallback(name: string, action: Init<typeof RouteSchema>['action']): Uin
   );
 }
 
-const fallbacks = {
-  'allow-any': fallback('allow_any', {
-    case: 'route',
-    value: {
-      clusterSpecifier: { case: 'cluster', value: 'PassthroughCluster' },
-      timeout: {},
-      maxGrpcTimeout: {},
-    },
-  }),
-  'registry-only': fallback('block_all', { case: 'directResponse', value: { status: 502 } }),
-};
+/** Returns where requests go whose host no resource names. */
+function fallbackOf(policy: OutboundPolicy): Uint8Array {
+  const cluster = unknownCluster(policy);
+  return cluster === undefined
+    ? fallback('block_all', { case: 'directResponse', value: { status: 502 } })
+    : fallback('allow_any', {
+        case: 'route',
+        value: {
+          clusterSpecifier: { case: 'cluster', value: cluster },
+          timeout: {},
+          maxGrpcTimeout: {},
+        },
+      });
+}

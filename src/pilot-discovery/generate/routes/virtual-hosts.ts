@@ -33,22 +33,49 @@ interface Plan {
   readonly make: (domains: readonly string[]) => VirtualHost | undefined;
 }
 
+/** The requests that virtual hosts of a port are for. */
+type Requests =
+  /** Those to a listener of the port. */
+  | { readonly to: 'port' }
+  /** Those to one service, whatever host they name. */
+  | { readonly to: 'service'; readonly host: string }
+  /** Those that name the port themselves, at a listener for all ports. */
+  | { readonly to: 'named-port' };
+
+/** Returns the virtual hosts of a listener for all ports of its services, sorted by name. */
+export function virtualHostsOfAllPorts(
+  node: ProxyNode,
+  block: ScopeBlock,
+  rulesOf: RulesOf,
+): VirtualHost[] {
+  // A request without a port is for port 80.
+  const numbers = [...block.services.values()].flatMap(({ ports }) =>
+    ports.map(({ number }) => number),
+  );
+  return [...new Set([80, ...numbers])]
+    .flatMap((port) => virtualHosts(node, block, rulesOf, port, { to: 'named-port' }))
+    .sort(byName);
+}
+
+const byName = (a: VirtualHost, b: VirtualHost): number =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+
 /**
  * Returns the virtual hosts for HTTP at a port, sorted by name: those of VirtualServices for
  * services visible to a proxy, and those of services for which no VirtualService has a route. A
  * name and a domain belong to the first virtual host that has them.
  *
  * @param rulesOf the DestinationRules for destinations
- * @param host limits them to one service, which then has every domain
  */
 export function virtualHosts(
   node: ProxyNode,
   { services, rules }: ScopeBlock,
   rulesOf: RulesOf,
   port: number,
-  host?: string,
+  requests: Requests,
 ): VirtualHost[] {
-  const atPort = servicesAt(services, port, host);
+  const atPort = servicesAt(services, port, requests);
+  const named = namedDomains(requests, port);
   const http = rules.filter(({ spec }) => spec.http.length > 0);
   // On port 80 a rule counts even if none of its hosts is a service.
   const governed = rulesForHosts(http, atPort, port === 80);
@@ -59,14 +86,16 @@ export function virtualHosts(
     const ofRule = (name: string, key: ResourceKey | undefined) => (domains: readonly string[]) =>
       ruledHost({ rule, node, rulesOf, port, serviceKey: key }, name, domains);
     for (const ruleHost of hosts) {
+      if (requests.to === 'named-port' && services.has(ruleHost)) continue;
       const name = virtualHostName(ruleHost, port);
-      plans.push({ name, domains: [domainOf(ruleHost)], short: [], make: ofRule(name, undefined) });
+      const domains = named([domainOf(ruleHost)]);
+      plans.push({ name, domains, short: [], make: ofRule(name, undefined) });
     }
     for (const portService of ofHttp) {
       const name = virtualHostName(portService.service.host, port);
       plans.push({
         name,
-        ...(host === undefined ? domainsOf(portService, node) : anyDomain),
+        ...domainsOf(portService, node, requests),
         make: ofRule(name, portService.service.key),
       });
     }
@@ -77,23 +106,29 @@ export function virtualHosts(
     const name = virtualHostName(portService.service.host, port);
     plans.push({
       name,
-      ...(host === undefined ? domainsOf(portService, node) : anyDomain),
+      ...domainsOf(portService, node, requests),
       make: (domains) => plainHost(portService, rulesOf(portService.service.host), name, domains),
     });
   }
-  return distinct(plans, new Set([...atPort.keys()]));
+  return distinct(plans, new Set(named([...atPort.keys()])));
 }
 
-const anyDomain = { domains: ['*'], short: [] };
+/** Returns what makes domains from names: a request that names its port has it in its host. */
+const namedDomains =
+  ({ to }: Requests, port: number) =>
+  (names: readonly string[]): readonly string[] =>
+    to === 'named-port'
+      ? [...(port === 80 ? names : []), ...names.map((name) => `${name}:${String(port)}`)]
+      : names;
 
 function servicesAt(
   services: ReadonlyMap<string, VisibleService>,
   number: number,
-  host: string | undefined,
+  requests: Requests,
 ): Map<string, PortService> {
   const portServices = new Map<string, PortService>();
   for (const service of services.values()) {
-    if (host !== undefined && service.host !== host) continue;
+    if (requests.to === 'service' && service.host !== requests.host) continue;
     const port = service.ports.find((servicePort) => servicePort.number === number);
     if (port !== undefined)
       portServices.set(service.host, {
@@ -108,20 +143,23 @@ function servicesAt(
 const isHttp = ({ port }: PortService): boolean => listenerKindOf(port.protocol) !== 'tcp';
 
 function domainsOf(
-  { service, address }: PortService,
+  { service, port, address }: PortService,
   node: ProxyNode,
+  requests: Requests,
 ): Pick<Plan, 'domains' | 'short'> {
+  if (requests.to === 'service') return { domains: ['*'], short: [] };
+  const named = namedDomains(requests, port.number);
   const short = [service.host, ...service.aliases].flatMap((host) =>
     shortNames(host, node.dnsDomain),
   );
   const names = [domainOf(service.host), ...service.aliases, ...short];
   return {
-    domains: [
+    domains: named([
       ...names,
       ...(isHeadless(service) ? names.map((name) => `*.${name}`) : []),
       ...(address === '' || address === '0.0.0.0' ? [] : [domainOf(address)]),
-    ],
-    short,
+    ]),
+    short: named(short),
   };
 }
 
@@ -147,7 +185,7 @@ function distinct(plans: readonly Plan[], serviceHosts: ReadonlySet<string>): Vi
     for (const domain of freeDomains) usedDomains.add(domain.toLowerCase());
     return [host];
   });
-  return hosts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return hosts.sort(byName);
 }
 
 const ruledHosts = memoTable<VirtualHost | undefined>();

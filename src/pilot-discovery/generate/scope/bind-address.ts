@@ -46,6 +46,14 @@ export const socketAddress = (address: string, port: number) =>
     },
   }) as const;
 
+const unix = 'unix://';
+
+/** Returns the address of a listener: an IP address with a port, or the socket of `unix://PATH`. */
+export const listenerAddress = (address: string, port: number) =>
+  address.startsWith(unix)
+    ? ({ address: { case: 'pipe', value: { path: address.slice(unix.length) } } } as const)
+    : socketAddress(address, port);
+
 /**
  * Assigns each connection to the thread of Envoy that has the fewest connections of this listener.
  */

@@ -28,10 +28,16 @@ export function importedServices(
 }
 
 /** Returns the port that services must have; undefined if the block takes any. */
-export const portOf = ({ port }: Egress): number | undefined =>
-  port === undefined || port.number === 0 || port.protocol === 'http-proxy'
-    ? undefined
-    : port.number;
+export const portOf = (egress: Egress): number | undefined =>
+  isForAllPorts(egress) ? undefined : egress.port?.number;
+
+/** Returns whether a block has one listener for all ports of its services. */
+export const isForAllPorts = ({ port }: Egress): boolean =>
+  port !== undefined && (port.number === 0 || port.protocol === 'http-proxy');
+
+/** Returns the name of the routes of a block with one listener for all ports of its services. */
+export const allPortsName = ({ port, bind }: Egress): string =>
+  port === undefined || port.number === 0 ? bind : String(port.number);
 
 function imported(
   entries: readonly Service[],

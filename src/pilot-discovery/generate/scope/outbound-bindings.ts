@@ -9,6 +9,7 @@ import {
 } from '../../environment/environment.ts';
 import { isPartialWildcard } from '../../istio/host-names.ts';
 import { bindAddresses, mayBind } from './bind-address.ts';
+import { isForAllPorts } from './imported-services.ts';
 import { memoTable, steadyLists } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import type { Services, VisibleService } from './visible-services.ts';
@@ -44,17 +45,22 @@ type Node = Pick<ProxyNode, 'addresses' | 'interception' | 'ownPorts' | 'bindabl
 export interface BindingPlace {
   /** `captured`: virtualOutbound hands the connections over. */
   readonly reached: 'bound' | 'captured';
+  /** `all`: a request names the port of its service, whatever the port of the listener is. */
+  readonly ports: 'one' | 'all';
   readonly at:
     { readonly type: 'service' } | { readonly type: 'loopback' | 'bind'; readonly address: string };
 }
 
 function placeOf(node: Node, egress: Egress | undefined): BindingPlace {
   const { captureMode = 'default', bind = '' } = egress ?? {};
-  const reached = node.interception === 'none' || captureMode === 'none' ? 'bound' : 'captured';
-  if (bind !== '') return { reached, at: { type: 'bind', address: bind } };
+  const isBound =
+    node.interception === 'none' || captureMode === 'none' || egress?.port?.number === 0;
+  const reached = isBound ? 'bound' : 'captured';
+  const ports = egress !== undefined && isForAllPorts(egress) ? 'all' : 'one';
+  if (bind !== '') return { reached, ports, at: { type: 'bind', address: bind } };
   return reached === 'bound'
-    ? { reached, at: { type: 'loopback', address: bindAddresses(node).local } }
-    : { reached, at: { type: 'service' } };
+    ? { reached, ports, at: { type: 'loopback', address: bindAddresses(node).local } }
+    : { reached, ports, at: { type: 'service' } };
 }
 
 /**
@@ -74,7 +80,7 @@ export function outboundBindings(
   const isTaken = ({ address, port }: OutboundBinding) =>
     address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
   const mayServe = ({ number, protocol }: ServicePort) =>
-    protocol !== 'udp' && (place.reached === 'captured' || mayBind(node, number));
+    protocol !== 'udp' && (place.reached === 'captured' || number === 0 || mayBind(node, number));
   const bindings = services.flatMap((service) =>
     portsOf(service, egress)
       .filter(mayServe)
@@ -96,10 +102,8 @@ export function outboundBindings(
 function portsOf({ ports }: VisibleService, egress: Egress | undefined): readonly ServicePort[] {
   const port = egress?.port;
   if (port === undefined) return ports;
-  const { number, protocol } = port;
-  // A Unix socket and HTTP_PROXY; the reader of the Sidecar warns of it.
-  if (number === 0 || protocol === 'http-proxy') return [];
-  return [{ number, protocol, name: '', targetPort: undefined }];
+  const protocol = port.protocol === 'http-proxy' ? 'http' : port.protocol;
+  return [{ number: port.number, protocol, name: '', targetPort: undefined }];
 }
 
 type Part = Omit<OutboundBinding, 'address' | 'shared' | 'serverName'>;
@@ -118,7 +122,7 @@ function fixed(part: Part, { wildcard, address }: ServiceAddress, bind: string):
   return {
     ...part,
     address: bind,
-    shared: bind === wildcard,
+    shared: bind === wildcard && part.place.ports === 'one',
     serverName: isNamed ? part.service.host : '',
   };
 }
@@ -133,7 +137,7 @@ function ofService(
 ): OutboundBinding[] {
   const { service, port, kind } = part;
   const shared = { ...part, address: wildcard, shared: true, serverName: '' };
-  if (kind === 'http') return [shared];
+  if (kind === 'http') return [{ ...shared, shared: part.place.ports === 'one' }];
   if (isOne(address)) return [{ ...shared, address, shared: address === wildcard }];
   const endpointAddresses =
     address === '' && service.resolution === 'none' && egress?.port === undefined

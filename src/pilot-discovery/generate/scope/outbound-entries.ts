@@ -94,23 +94,27 @@ function withLeft(before: OutboundEntry, next: OutboundEntry): OutboundEntry {
 
 /** Returns the listener of a single binding. */
 function entryOf(binding: OutboundBinding, chainsOf: ChainsOf): OutboundEntry {
-  const { address, port, kind, shared, service, place } = binding;
+  const { address, port, kind, shared, place } = binding;
   const tcp =
     kind === 'http'
       ? []
       : distinct(
           chainsOf(binding).map((chain): TcpChain => ({ ...chain, type: 'tcp', of: binding })),
         );
-  const routeName =
-    kind === 'auto' && !shared ? `${service.host}:${port.number}` : String(port.number);
   const http: OutboundChain = {
     type: 'http',
     of: binding,
-    routeName,
+    routeName: routeNameOf(binding),
     anyProtocol: kind === 'http' && !shared,
   };
   const chains = kind === 'tcp' ? tcp : [...tcp, http];
   return { address, port: port.number, shared, place, kind, chains, left: [] };
+}
+
+/** Returns the name of the routes for HTTP: of a port, a service at a port, or a Unix socket. */
+function routeNameOf({ address, port, kind, shared, service }: OutboundBinding): string {
+  if (port.number === 0) return address;
+  return kind === 'auto' && !shared ? `${service.host}:${port.number}` : String(port.number);
 }
 
 function joined(entry: OutboundEntry, next: OutboundEntry): OutboundEntry {

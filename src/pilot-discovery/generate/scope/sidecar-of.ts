@@ -1,4 +1,5 @@
 import type { Resource } from '../../istio/model.ts';
+import type { OutboundPolicy } from '../../istio/sidecar.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
@@ -22,13 +23,18 @@ export function sidecarOf(
   );
 }
 
-/** Returns whether a proxy may call destinations that no resource names. */
-export function outboundPolicyOf(
-  environment: Environment,
-  node: ProxyNode,
-): 'allow-any' | 'registry-only' {
+/** Returns what happens to traffic of a proxy whose destination no resource names. */
+export function outboundPolicyOf(environment: Environment, node: ProxyNode): OutboundPolicy {
   return (
     sidecarOf(environment, node)?.spec.outboundTrafficPolicy ??
     environment.mesh.outboundTrafficPolicy
   );
+}
+
+/** Returns the cluster for traffic whose destination no resource names; undefined for none. */
+export function unknownCluster(policy: OutboundPolicy): string | undefined {
+  if (policy === 'registry-only') return undefined;
+  if (policy === 'allow-any') return 'PassthroughCluster';
+  const { host, port, subset } = policy.egressProxy;
+  return `outbound|${String(port)}|${subset}|${host}`;
 }

@@ -18,6 +18,44 @@ const block = (members: string, hosts = "['*/*']") =>
 const at = (members: string) =>
   block(`port: { number: 80, name: http, protocol: HTTP }`) + `\n    ${members}`;
 
+describe('an egressProxy', () => {
+  const policy = (members: string) => `outboundTrafficPolicy:\n  ${members}`;
+  it.each([
+    [
+      policy('egressProxy: { host: a.mesh, port: { number: 80 } }'),
+      'error 6 spec.outboundTrafficPolicy.egressProxy: unknown destinations are not called at all: set mode to ALLOW_ANY',
+    ],
+    [
+      policy('{ mode: ALLOW_ANY, egressProxy: { host: a.mesh } }'),
+      'error 6 spec.outboundTrafficPolicy.egressProxy.port: it is missing: number: PORT',
+    ],
+    [
+      policy('{ mode: ALLOW_ANY, egressProxy: { host: a, port: { number: 80 } } }'),
+      "warning 6 spec.outboundTrafficPolicy.egressProxy.host: 'a' is no full name: no service is called so",
+    ],
+  ])('%s', (spec, flaw) => {
+    expect(flawsOf(spec)).toEqual([flaw]);
+  });
+
+  it('and HTTP_PROXY without a mistake have no warning', () => {
+    expect(
+      flawsOf(
+        `${policy('{ mode: ALLOW_ANY, egressProxy: { host: a.mesh, port: { number: 80 } } }')}\n${block('port: { number: 3128, protocol: HTTP_PROXY }')}`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('of connections at a socket has one: they name no port', () => {
+    expect(
+      flawsOf(
+        `egress: [{ bind: 'unix:///a', port: { number: 0, protocol: TCP }, hosts: ['*/*'] }]`,
+      ),
+    ).toEqual([
+      'warning 5 spec.egress[0].port: connections that are not HTTP name no port here: only a VirtualService leads them anywhere',
+    ]);
+  });
+});
+
 describe('a mistake in the egress of a Sidecar', () => {
   it.each([
     [

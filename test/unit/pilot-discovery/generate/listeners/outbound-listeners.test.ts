@@ -58,6 +58,20 @@ ${others()}
 listener_filters: [http_inspector]`;
 const toA = 'TCP to outbound|90||a.mesh';
 
+const egressProxy = resourceText(
+  'Sidecar',
+  's',
+  '{ outboundTrafficPolicy: { mode: ALLOW_ANY, egressProxy: { host: proxy.mesh, subset: v1, port: { number: 3128 } } } }',
+);
+const socket = (bind: string, path: string, filter: string) => `
+"${bind}_0":
+  name: "${bind}_0"
+  address: { pipe: { path: "${path}" } }
+  traffic_direction: OUTBOUND
+  listener_filters_timeout: 0s
+  continue_on_listener_filters_timeout: true
+  filter_chains: [${chain(filter)}]`;
+
 describe('the listeners for what an application calls', () => {
   it.each<[what: string, yaml: readonly string[], listeners: string, proxy?: Proxy]>([
     [
@@ -230,6 +244,36 @@ listener_filters: [tls_inspector]`,
       ),
     ],
     [
+      'a Unix socket of a Sidecar: bound, with routes for all ports, and connections to port 0',
+      [
+        service('a', 'number: 80, protocol: HTTP'),
+        resourceText(
+          'Sidecar',
+          's',
+          "{ egress: [{ bind: 'unix:///run/a', port: { number: 0, protocol: HTTP }, hosts: ['*/*'] }, { bind: 'unix://@b', port: { number: 0, protocol: TCP }, hosts: ['*/*'] }] }",
+        ),
+      ],
+      socket('unix:///run/a', '/run/a', 'HTTP, routes unix:///run/a') +
+        socket('unix://@b', '@b', 'TCP to outbound|0||a.mesh'),
+    ],
+    [
+      'HTTP_PROXY of a Sidecar: captured, with one chain for all requests',
+      [
+        service('a', 'number: 80, protocol: HTTP'),
+        resourceText(
+          'Sidecar',
+          's',
+          "{ egress: [{ port: { number: 3128, protocol: HTTP_PROXY }, hosts: ['*/*'] }] }",
+        ),
+      ],
+      listener('0.0.0.0', 3128, `filter_chains: [${chain('HTTP, routes 3128')}]`),
+    ],
+    [
+      'a proxy for unknown hosts: the rest of a port goes to it',
+      [service('a', 'number: 80, protocol: HTTP'), egressProxy],
+      listener('0.0.0.0', 80, httpOf80.replace(others(), others('outbound|3128|v1|proxy.mesh'))),
+    ],
+    [
       'UDP, and the ports of the proxy itself: none',
       [
         service('a', 'number: 90, protocol: UDP'),
@@ -314,6 +358,12 @@ virtualOutbound:
       [resourceText('Sidecar', 's', '{ outboundTrafficPolicy: { mode: REGISTRY_ONLY } }')],
       {},
       capture('0.0.0.0', 'BlackHoleCluster'),
+    ],
+    [
+      'gives the rest to the proxy that a Sidecar names',
+      [egressProxy],
+      {},
+      capture('0.0.0.0', 'outbound|3128|v1|proxy.mesh'),
     ],
     [
       'is of IPv6 for a proxy that has nothing else',

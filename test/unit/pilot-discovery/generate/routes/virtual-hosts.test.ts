@@ -107,6 +107,67 @@ describe('a VirtualService none of whose matches concerns the caller', () => {
   });
 });
 
+describe('a listener for all ports of its services', () => {
+  const sidecar = (port: string, more = '') => `
+apiVersion: networking.istio.io/v1
+kind: Sidecar
+metadata: { name: s }
+spec: { egress: [{ port: ${port}, hosts: ['*/*'] }] ${more} }
+---`;
+  const twoPorts = service('a.default.svc.cluster.local').replace(
+    'ports: [',
+    'ports: [{ number: 8080, name: alt }, { number: 90, name: tcp, protocol: TCP }, ',
+  );
+
+  it('has the names of each port, and those without a port at port 80', () => {
+    const yaml = twoPorts + sidecar('{ number: 3128, protocol: HTTP_PROXY }');
+    expect(hosts(yaml, '3128')).toEqual({
+      'a.default.svc.cluster.local:80': [
+        'a.default.svc.cluster.local a a.default.svc a.default a.default.svc.cluster.local:80 a:80 a.default.svc:80 a.default:80',
+        'outbound|80||a.default.svc.cluster.local',
+      ],
+      'a.default.svc.cluster.local:8080': [
+        'a.default.svc.cluster.local:8080 a:8080 a.default.svc:8080 a.default:8080',
+        'outbound|8080||a.default.svc.cluster.local',
+      ],
+      allow_any: ['*', 'PassthroughCluster'],
+    });
+  });
+
+  it('compares the ports of requests, since they choose the port of the service', () => {
+    const yaml = service('a.mesh') + sidecar('{ number: 3128, protocol: HTTP_PROXY }');
+    const [routes] = routesOf(environmentOf(yaml), proxyAt());
+    expect(published(typeUrls.route, routes?.body ?? Buffer.of())).not.toHaveProperty(
+      'ignore_port_in_host_matching',
+    );
+  });
+
+  it('has rules of hosts without a service at port 80, and the port of a request as destination', () => {
+    const yaml =
+      service('a.mesh') +
+      service('b.mesh') +
+      rule('r', 'nobody.org', `[{ ${toB} }]`) +
+      rule('of-a', 'a.mesh', `[{ match: [{ port: 81 }], directResponse: { status: 404 } }]`) +
+      sidecar("{ number: 0, protocol: HTTP }, bind: 'unix:///run/a'");
+    expect(hosts(yaml, 'unix:///run/a')).toEqual({
+      'a.mesh:80': ['a.mesh a.mesh:80', 'outbound|80||a.mesh'],
+      'b.mesh:80': ['b.mesh b.mesh:80', 'outbound|80||b.mesh'],
+      'nobody.org:80': ['nobody.org nobody.org:80', 'outbound|80||b.mesh'],
+      allow_any: ['*', 'PassthroughCluster'],
+    });
+  });
+
+  it('leads hosts that no resource names to the proxy that a Sidecar names', () => {
+    const yaml =
+      service('a.mesh') +
+      sidecar(
+        '{ number: 80, protocol: HTTP }',
+        ', outboundTrafficPolicy: { mode: ALLOW_ANY, egressProxy: { host: proxy.mesh, port: { number: 3128 } } }',
+      );
+    expect(hosts(yaml)['allow_any']).toEqual(['*', 'outbound|3128||proxy.mesh']);
+  });
+});
+
 describe('short names of a host', () => {
   const near = 'default.svc.cluster.local';
   it.each<[host: string, domain: string, names: readonly string[]]>([
@@ -197,7 +258,9 @@ describe('the virtual hosts of a port', () => {
     const node = proxyAt();
     const scope = outboundScope(environment, node);
     const rulesOf = rulesOfHosts(environment, node, scope.services);
-    const found = scope.blocks.flatMap((block) => virtualHosts(node, block, rulesOf, port));
+    const found = scope.blocks.flatMap((block) =>
+      virtualHosts(node, block, rulesOf, port, { to: 'port' }),
+    );
     const names = replacing('routes', (routes) =>
       (routes as readonly { readonly name: string }[]).map(({ name }) => name),
     );
