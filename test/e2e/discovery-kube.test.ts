@@ -33,7 +33,7 @@ interface Running {
   readonly ready: () => Promise<{ readonly status: number; readonly body: string }>;
   readonly metrics: () => Promise<string>;
   readonly debug: (path: string) => Promise<unknown>;
-  /** Connects a proxy that accepts all clusters: it is refused if it has to wait for the sources. */
+  /** Connects a proxy that accepts all clusters. It is refused if it has to wait for sources. */
   readonly connect: () => void;
 }
 
