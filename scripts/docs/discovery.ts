@@ -86,7 +86,7 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     name: 'PILOT_ENABLE_XDS_IDENTITY_CHECK',
     example: 'false',
     standard: 'true',
-    text: 'A node on the secure port must be that of its caller',
+    text: 'A node on the secure port must belong to its caller',
   },
   {
     name: 'BLOCKED_CIDRS_IN_JWKS_URIS',
@@ -116,7 +116,7 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     name: 'CITADEL_SELF_SIGNED_CA_CERT_TTL',
     example: '43800h',
     standard: caDefaults.CITADEL_SELF_SIGNED_CA_CERT_TTL,
-    text: 'Lifetime of a self-signed root that is made',
+    text: 'Lifetime of a new self-signed root',
   },
   {
     name: 'DEFAULT_WORKLOAD_CERT_TTL',
@@ -194,7 +194,7 @@ const answers: Readonly<Record<string, DebugPath>> = {
   '/debug/trace': {
     text: 'The last 100 snapshots: the change, the time of each step, the slowest proxy',
   },
-  '/debug/proxyz': { text: 'Each proxy: its node, and the versions of what it may have' },
+  '/debug/proxyz': { text: 'Each proxy: its node, and the version of its resources of each type' },
   '/debug/config_dump': {
     query: ofProxy,
     text: 'All resources of a proxy, in the form of Envoy',
@@ -251,8 +251,8 @@ export function discoveryPage(): string {
   return page(
     'pilot-discovery',
     paragraph(
-      '`pilot-discovery discovery` is a control plane that needs no Kubernetes. It reads the resources of Istio from a folder of YAML files, ' +
-        'follows changes of these files, and serves xDS v3 to Envoys.',
+      '`pilot-discovery discovery` is a control plane that works with and without Kubernetes. It reads resources from a folder of YAML files, the Kubernetes API and Consul, ' +
+        'follows their changes, and serves xDS v3 to Envoys.',
     ),
     section(
       'Commands',
@@ -326,7 +326,7 @@ export function discoveryPage(): string {
       paragraph(
         '`pilot-discovery analyze` reads files, and folders with all folders below them, as `--configDir` does. It prints one line with the place for each finding. ' +
           'The exit code is 1 if a finding is an error, otherwise 0. It is 64 if a path does not exist. The codes are those of `istioctl analyze`. ' +
-          'Give `--meshConfig` and `--registries` as the control plane has them: providers are compared with the MeshConfig, and hosts of a registry are not called unknown. ' +
+          'Give `--meshConfig` and `--registries` as the control plane has them: providers are compared with the MeshConfig, and hosts of these registries are not reported as unknown. ' +
           'Selectors are compared with the Pods and WorkloadEntries of the files, if there are any.',
       ),
       table(
@@ -343,8 +343,8 @@ export function discoveryPage(): string {
       paragraph(
         '`pilot-discovery diff OLD NEW` compares what proxies receive if a control plane reads NEW instead of OLD. Each is a folder, or a file. ' +
           'The proxies are those of the workloads that OLD or NEW describes: Pods and WorkloadEntries with an IP address, and endpoints with an IP address of ServiceEntries that are MESH_INTERNAL. ' +
-          'A Gateway that selects none of these workloads has a router of its own. `--proxy` names one more. With `--against` they are the connected proxies of a running `pilot-discovery`, and NEW is compared with what it serves them. ' +
-          'Proxies for which the same changes are one group.',
+          'A Gateway that selects none of these workloads gets its own router. `--proxy` names one more. With `--against`, NEW is compared with what a running `pilot-discovery` serves its connected proxies. ' +
+          'Proxies with the same changes form one group.',
       ),
       paragraph(
         `At most ${shownAtMost.groups} groups are shown, with ${shownAtMost.resources} resources each and ${shownAtMost.paths} paths for each of these. The rest is counted. ` +

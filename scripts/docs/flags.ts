@@ -39,7 +39,7 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   statusPort: 'The server listens on all interfaces. [HTTP](http.md) describes its answers.',
   proxyLogLevel:
     'The level is `trace`, `debug`, `info`, `warning`, `warn`, `error`, `critical` or `off`. Levels of components may follow: `warning,misc:error`. If the value is empty, Envoy uses its default.',
-  proxyComponentLogLevel: 'If the value is empty, no component has a level of its own.',
+  proxyComponentLogLevel: 'If the value is empty, no component has its own level.',
   envoyMetricsServiceAddress: '`--envoyMetricsService` has more fields, and wins over it.',
   envoyMetricsService:
     'The form is `{"address": "host:port", "tlsSettings": {…}, "tcpKeepalive": {…}}`.',

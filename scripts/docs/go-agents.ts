@@ -135,9 +135,9 @@ function fates(all: readonly Row[], heads: readonly string[], flag: boolean): re
       heads,
       all.map(({ name, versions, fate }) => [shownAs(name, flag), versions.join(', '), fate]),
     ),
-    paragraph('The reasons of the warnings, and the alternatives:'),
+    paragraph('The reason of each warning, or what to do instead:'),
     list(words('warned')),
-    paragraph('The reasons why others need no warning:'),
+    paragraph('The reasons why the silent ones need no warning:'),
     list(words('silent')),
   ];
 }
@@ -146,7 +146,7 @@ export function goAgentsPage(): string {
   return page(
     'Flags and variables of the Go agents',
     paragraph(
-      'These are all flags of `proxy` and all variables of the Go agents 1.5, 1.6 and 1.30. "older" means only agents before 1.5.',
+      'These are all flags of `proxy` and all variables of the Go agents 1.5, 1.6 and 1.30. "older" marks a flag that only agents before 1.5 have.',
     ),
     list([
       'works: it has the same effect here.',
@@ -165,7 +165,7 @@ export function goAgentsPage(): string {
     section(
       'Values that are refused',
       paragraph(
-        'The agent accepts each flag and each variable. It refuses these values, with [exit code](exit-codes.md#64) 64:',
+        'The agent accepts the name of each flag and variable above. Only these values are refused, with [exit code](exit-codes.md#64) 64:',
       ),
       table(
         ['Given', 'Go agent'],
@@ -175,7 +175,7 @@ export function goAgentsPage(): string {
     section(
       'Variables of the control plane',
       paragraph(
-        'The Go agents contain these names too, because code of the control plane is linked into them. They have no effect there, and none here.',
+        'The Go agents contain these names too, because code of the control plane is linked into them. They have no effect in the Go agents, and none in this agent. `pilot-discovery` uses [some of them](pilot-discovery.md#variables).',
       ),
       paragraph(controlPlaneVariables.map((name) => code(name)).join(', ') + '.'),
     ),

@@ -327,7 +327,7 @@ export function httpPage(): string {
         'The agent forwards the headers of the probe, and sets the configured headers.',
         "The agent answers with the application's status, without body and headers. If there is no answer in time, it answers with 500.",
         'HTTPS accepts any certificate. The agent speaks HTTP/2 if the application offers it, or understands nothing else.',
-        'The agent follows nine redirects to the same host (Go gives up at the tenth). It does not follow a redirect to another host. That counts as 200, and the log reports it once.',
+        'The agent follows nine redirects to the same host (Go gives up at the tenth). A redirect to another host is not followed: it counts as 200, and the log reports it once.',
       ]),
     ),
   );

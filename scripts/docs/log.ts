@@ -12,7 +12,10 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
     '`agent`, `watcher`, `sources`, `status`, `demo`, `envoy.<logger>`, `envoy.stderr`',
   ],
   [['epoch'], 'Number of the Envoy process. It only grows'],
-  [['hash'], 'First 8 digits of the hash of all watched files'],
+  [
+    ['hash'],
+    'First 8 digits of the hash of all watched files, or of the certificates of an authority',
+  ],
   [['changed'], 'The source that changed, and the part of it'],
   [['pid'], 'A process: started, taken over, still serving, or killed'],
   [['path'], 'A file, or the path of a request'],
@@ -57,7 +60,10 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['source'], 'Origin of a secret, or name of a source of configuration'],
   [['stream'], 'Number of the stream on which a secret is pushed'],
   [['by'], 'Origin of the request to end'],
-  [['active'], 'The epochs that run then. After the drain: the number of requests in flight'],
+  [
+    ['active'],
+    'The epochs that run at that moment. After the drain: the number of requests in flight',
+  ],
   [['lines'], 'Number of dropped lines'],
   [['node', 'role', 'id', 'nodeId', 'configuration'], 'Properties of the agent, at its start'],
   [

@@ -254,7 +254,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       name: 'REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION',
       example: 'true',
       text: 'Target of a probe that names no host, or `localhost`',
-      more: '`true` is only localhost. `false` is `INSTANCE_IP`, then localhost. The default is localhost, then `INSTANCE_IP`.',
+      more: 'With `true`, the agent tries only localhost; with `false`, `INSTANCE_IP`, then localhost. Without the variable, it tries localhost, then `INSTANCE_IP`.',
     },
     {
       name: 'ISTIO_PROMETHEUS_ANNOTATIONS',

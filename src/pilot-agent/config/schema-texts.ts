@@ -70,7 +70,7 @@ export const ofSources: Readonly<Record<string, string>> = {
   kind: 'kind of the source',
   name: 'name in the log and in metrics; unique for each source',
   as: "purpose of the content; restart: a change restarts Envoy; envoy: it is Envoy's configuration; merge: it is merged into that; runtime: log levels and runtime values; secret: a certificate",
-  at: "for merge: the field of Envoy's configuration, such as static_resources.clusters; default: the whole",
+  at: "for merge: the field of Envoy's configuration, such as static_resources.clusters; default: the whole configuration",
   paths: 'files and folders',
   url: 'http or https URL',
   every: 'time between readings; default: 30s',

@@ -83,7 +83,7 @@ export function program(): Command {
       '--meshConfig <path>',
       'file with the MeshConfig; without it, providers are not checked',
     )
-    .option('--registries <names>', 'Kubernetes, Consul: their hosts are not called unknown')
+    .option('--registries <names>', 'Kubernetes, Consul: their hosts are not reported as unknown')
     .copyInheritedSettings(command)
     .action(async (paths: readonly string[], options: AnalyzeOptions) =>
       (await import('./analyze.ts')).analyze(paths, options),

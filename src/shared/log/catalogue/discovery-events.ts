@@ -50,7 +50,7 @@ export const discoveryEvents = {
   'discovery.unserved_tls': warn(
     'there is no new certificate for the secure port: the one before stays, without one it is closed',
   ),
-  /** A caller is refused. `more`: those of its IP since the line before. */
+  /** A caller is refused. `more`: further refusals of its IP since its last line. */
   'discovery.caller_refused': warn('a caller is refused'),
   /** A proxy does not read its answers, and its stream is ended. */
   'discovery.reads_nothing': warn('a proxy does not read its answers, and its stream is ended'),
@@ -60,9 +60,9 @@ export const discoveryEvents = {
   'discovery.authority_refused': error(
     'the key of the certificate authority cannot be used: the one before it stays, if there is one',
   ),
-  /** The root of the mesh is another one, and none of the roots before is left. */
+  /** The root of the mesh was replaced, and none of the earlier roots is left. */
   'discovery.root_replaced': warn(
-    'the root of the mesh is another one: proxies do not trust each other until they have new certificates',
+    'the root of the mesh was replaced: old and new certificates do not trust each other',
   ),
   /** A certificate was issued: its serial, its name and its end. */
   'discovery.certificate_issued': info('a certificate was issued'),
