@@ -178,6 +178,7 @@ describe.skipIf(!hasConsul)('a control plane over Consul', () => {
       const confirmed = await ask(http, '/confirm', { method: 'POST' });
       expect(confirmed.body).toContain('confirmed: 2 resources are removed');
       await expect.poll(services).toEqual(['web.service.consul']);
+      await expect.poll(endpoints).toEqual(['10.0.0.3']);
     });
 
     it('starts without Consul, and is ready when it is there', async () => {

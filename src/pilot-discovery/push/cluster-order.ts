@@ -2,6 +2,7 @@
 import { lackOf } from '../../shared/xds/subscription-lack.ts';
 import type { ProxyStream, ProxySubscription } from './proxy-stream.ts';
 import type { TypedView, View, XdsResource, XdsType } from './view.ts';
+import { isEmptyAssignment } from './empty-assignment.ts';
 import { viewComparison } from './view-comparison.ts';
 
 /**
@@ -42,19 +43,19 @@ export function areFirst(
  * version may need more. Undefined if nothing needs more. Pure.
  */
 export function neededBy(
-  { types, isIntroduced }: ProxyStream,
+  state: ProxyStream,
   view: View,
 ): 'listeners' | 'routes' | 'introduction' | undefined {
   for (const type of ['listener', 'route'] as const) {
-    const subscription = types[type];
-    const isAsked = subscription.comes !== 'not yet';
-    if (!isAsked && !isIntroduced) return 'introduction';
-    if (isAsked && mayNeedMore(subscription, view[type])) return `${type}s`;
+    const isAsked = state.types[type].comes !== 'not yet';
+    if (!isAsked && !state.isIntroduced) return 'introduction';
+    if (isAsked && mayNeedMore(state, type, view[type])) return `${type}s`;
   }
   return undefined;
 }
 
-function mayNeedMore(subscription: ProxySubscription, to: TypedView): boolean {
+function mayNeedMore(state: ProxyStream, type: XdsType, to: TypedView): boolean {
+  const subscription = state.types[type];
   const { inFlight, refused, held: clientResources, settled: settledView } = subscription;
   if (inFlight !== undefined) return true;
   const isStillRefused = [...refused].some(
@@ -66,7 +67,7 @@ function mayNeedMore(subscription: ProxySubscription, to: TypedView): boolean {
   if (isStillRefused) return true;
   if (settledView === to) return false;
   return (
-    goneOf(subscription, lackOf(viewComparison, subscription, to).gone).length > 0 ||
+    goneOf(state, type, to, lackOf(viewComparison, subscription, to).gone).length > 0 ||
     !hasAll(subscription, to)
   );
 }
@@ -78,9 +79,60 @@ function hasAll(subscription: ProxySubscription, to: TypedView): boolean {
 }
 
 /**
- * Returns the names to remove from what the client has. Names that it subscribed to are not among
- * them: the client itself drops those. Pure.
+ * Returns the names to remove from what the client has: those of a wildcard that are gone, and
+ * those that it subscribed to, unless another type says that they are gone. Endpoints are not
+ * removed, but empty. Pure.
  */
-export function goneOf({ names }: ProxySubscription, gone: readonly string[]): readonly string[] {
-  return gone.filter((name) => !names.has(name));
+export function goneOf(
+  state: ProxyStream,
+  type: XdsType,
+  to: TypedView,
+  gone: readonly string[],
+): readonly string[] {
+  const { names } = state.types[type];
+  const unnamed = gone.filter((name) => !names.has(name));
+  const isRemoved = type !== 'endpoint' && (type !== 'route' || state.variant === 'delta');
+  return isRemoved && !mayRefer(state, type) ? [...unnamed, ...namedOf(state, type, to)] : unnamed;
+}
+
+/** Returns the endpoints that a client has and that are gone, and that are not empty yet. Pure. */
+export function goneEndpoints(state: ProxyStream, to: TypedView): readonly string[] {
+  return mayRefer(state, 'endpoint') ? [] : namedOf(state, 'endpoint', to);
+}
+
+/**
+ * Returns whether names of a client are gone that it will drop itself if it subscribes to the type
+ * that refers to them: a client that comes back may do that later. Pure.
+ */
+export function mayDrop(state: ProxyStream, type: XdsType, to: TypedView): boolean {
+  return !state.isIntroduced && mayRefer(state, type) && namedOf(state, type, to).length > 0;
+}
+
+/**
+ * Whether a client gets resources that refer to those of a type. Then it drops the endpoints of a
+ * cluster that is removed, and the routes of a listener.
+ */
+function mayRefer({ types, isIntroduced }: ProxyStream, type: XdsType): boolean {
+  const from = {
+    cluster: undefined,
+    endpoint: 'cluster',
+    listener: undefined,
+    route: 'listener',
+  } as const;
+  const referring = from[type];
+  return referring !== undefined && (!isIntroduced || types[referring].comes !== 'not yet');
+}
+
+/** Returns the names that a client subscribed to and has, and that are gone. */
+function namedOf(
+  { types }: ProxyStream,
+  type: XdsType,
+  { resources }: TypedView,
+): readonly string[] {
+  const { names, held: clientResources } = types[type];
+  return [...names].filter((name) => {
+    const clientResource = clientResources.get(name);
+    const isHeld = clientResource !== undefined && !isEmptyAssignment(clientResource);
+    return isHeld && !resources.has(name);
+  });
 }

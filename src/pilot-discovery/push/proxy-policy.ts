@@ -1,7 +1,7 @@
 import type { SubscriptionPolicy } from '../../shared/xds/type-subscription.ts';
 import { answerNonce } from './answer-nonce.ts';
 import { clientLimits } from './client-limits.ts';
-import { areFirst, goneOf, neededBy, warmingOf } from './cluster-order.ts';
+import { areFirst, goneEndpoints, goneOf, mayDrop, neededBy, warmingOf } from './cluster-order.ts';
 import { emptyAssignment } from './empty-assignment.ts';
 import type { Answer, ProxyKind, ProxyStream } from './proxy-stream.ts';
 import { typeUrls, type XdsResource, type XdsType } from './view.ts';
@@ -24,12 +24,14 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
       return { type: 'wait', waitsFor: changed.size > 0 ? warms : undefined };
     const isNew = answers === 0;
     const isWhole = isToldWhole(state, type);
-    const gone = goneOf(subscription, allGone);
+    const gone = goneOf(state, type, view[type], allGone);
     const goAtOnce = type !== 'cluster' || (isNew && isWhole) || gone.length === 0;
     const needed = !goAtOnce && changed.size === 0 ? neededBy(state, view) : undefined;
     const removed = goAtOnce || (changed.size === 0 && needed === undefined) ? gone : [];
     const missing = open.filter((name) => !clientResources.has(name));
-    const empty = type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : [];
+    const emptied = new Set(type === 'endpoint' ? goneEndpoints(state, view.endpoint) : []);
+    const withoutEndpoints = type === 'endpoint' ? [...missing, ...emptied] : [];
+    const empty = withoutEndpoints.slice(0, mostEmpty).map(emptyAssignment);
     // Endpoints that are no longer in the view: their clusters have changed, and go as soon as
     // nothing refers to them.
     const again =
@@ -38,14 +40,19 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
     // until the view has them again.
     const onlyVersion = open.filter((name) => {
       const clientResource = clientResources.get(name);
-      return clientResource !== undefined && wholeIn(clientResource).length === 0;
+      return (
+        clientResource !== undefined && wholeIn(clientResource).length === 0 && !emptied.has(name)
+      );
     });
     const isTold = type === 'route' && state.variant === 'delta' && missing.length > 0;
     const isFirst = isNew && (isWhole ? clientResources.size === 0 : wildcard);
     const count = changed.size + removed.length + empty.length + again.length;
+    const isEarly = mayDrop(state, type, view[type]);
     if (count === 0 && !isTold && !isFirst)
-      return gone.length === 0 ? { type: 'nothing' } : { type: 'wait', waitsFor: needed };
-    const extra = [...empty, ...again].map((resource) => [resource.name, resource] as const);
+      return gone.length === 0 && !isEarly
+        ? { type: 'nothing' }
+        : { type: 'wait', waitsFor: isEarly ? 'introduction' : needed };
+    const extra = [...again, ...empty].map((resource) => [resource.name, resource] as const);
     const isOpen = type === 'route' && !isTold;
     return {
       type: 'give',
@@ -53,7 +60,10 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
       removed,
       unanswered:
         type === 'endpoint' ? [...missing.slice(mostEmpty), ...onlyVersion] : isOpen ? missing : [],
-      leaves: gone.length === removed.length ? 'nothing' : 'more',
+      leaves:
+        gone.length === removed.length && withoutEndpoints.length <= mostEmpty && !isEarly
+          ? 'nothing'
+          : 'more',
     };
   },
   write({ given, removed, leaves, held: clientResources }, before, { state, view }) {

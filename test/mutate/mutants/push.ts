@@ -94,8 +94,26 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/empty-endpoints',
     file: 'pilot-discovery/push/proxy-policy.ts',
-    find: "type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : []",
+    find: "type === 'endpoint' ? [...missing, ...emptied] : []",
+    replace: "type === 'endpoint' ? [...emptied] : []",
+  },
+  {
+    id: 'push/named-endpoints-stay',
+    file: 'pilot-discovery/push/proxy-policy.ts',
+    find: "type === 'endpoint' ? goneEndpoints(state, view.endpoint) : []",
     replace: '[]',
+  },
+  {
+    id: 'push/named-endpoints-empty-early',
+    file: 'pilot-discovery/push/cluster-order.ts',
+    find: "(!isIntroduced || types[referring].comes !== 'not yet')",
+    replace: "types[referring].comes !== 'not yet'",
+  },
+  {
+    id: 'push/named-clusters-stay',
+    file: 'pilot-discovery/push/cluster-order.ts',
+    find: "const isRemoved = type !== 'endpoint' &&",
+    replace: "const isRemoved = type === 'listener' &&",
   },
   {
     id: 'push/has-view',

@@ -136,6 +136,50 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     expect(said(answerOf(proxy.ask('endpoint', { add: ['a', 'x'] })))).toEqual(['a=1', 'x=empty']);
   });
 
+  it('empties endpoints that are gone, for a client that names them and takes no clusters', () => {
+    const proxy = stream(variant);
+    proxy.show({ endpoint: { a: '1', b: '1' } });
+    const { nonce } = answerOf(proxy.ask('endpoint', { add: ['a', 'b'] }));
+    const names = variant === 'delta' ? [] : ['a', 'b'];
+    proxy.ask('endpoint', { add: names, nonce });
+    expect(proxy.show({ endpoint: { a: '1' } }, 2)).toEqual([]);
+    expect(proxy.waitsFor('endpoint')).toBe('introduction'); // it may take clusters later
+    const emptied = answerOf(proxy.tell({ type: 'introduced' }));
+    expect(said(emptied)).toEqual(['b=empty']);
+    proxy.ask('endpoint', { add: names, nonce: emptied.nonce });
+    expect(proxy.show({ endpoint: { a: '1' }, cluster: { a: '1' } }, 3)).toEqual([]);
+    const back = proxy.show({ endpoint: { a: '1', b: '2' } }, 4);
+    expect(said(answerOf(back))).toEqual(['b=2']);
+  });
+
+  it('says nothing of endpoints that are gone to a client that takes clusters', () => {
+    const proxy = stream(variant);
+    proxy.show({ cluster: { a: '1', b: '1' }, endpoint: { a: '1', b: '1' } });
+    proxy.ask('cluster', { nonce: answerOf(proxy.ask('cluster')).nonce });
+    const { nonce } = answerOf(proxy.ask('endpoint', { add: ['a', 'b'] }));
+    proxy.ask('endpoint', { add: variant === 'delta' ? [] : ['a', 'b'], nonce });
+    proxy.tell({ type: 'introduced' });
+    const effects = proxy.show({ cluster: { a: '1' }, endpoint: { a: '1' } }, 2);
+    expect(answers(effects).filter(({ typeUrl }) => typeUrl === typeUrls.endpoint)).toEqual([]);
+  });
+
+  it('removes clusters and listeners that are gone from a client that names them', () => {
+    for (const type of ['cluster', 'listener'] as const) {
+      const proxy = stream(variant);
+      proxy.show({ [type]: { a: '1', b: '1' } });
+      const { nonce } = answerOf(proxy.ask(type, { add: ['a', 'b'] }));
+      const names = variant === 'delta' ? [] : ['a', 'b'];
+      proxy.ask(type, { add: names, nonce });
+      const first = answers(proxy.show({ [type]: { a: '1' } }, 2));
+      const [removal] = first.length > 0 ? first : answers(proxy.tell({ type: 'introduced' }));
+      expect(removal && said(removal)).toEqual(variant === 'delta' ? ['-b'] : ['a=1']);
+      proxy.ask(type, { add: names, nonce: removal?.nonce ?? '' });
+      expect(answers(proxy.show({ [type]: { a: '1' }, endpoint: { c: '1' } }, 3))).toEqual([]);
+      const back = proxy.show({ [type]: { a: '1', b: '2' } }, 4);
+      expect(said(answerOf(back))).toContain('b=2');
+    }
+  });
+
   it('takes an old nonce for no answer', () => {
     const proxy = stream(variant);
     proxy.show({ endpoint: { a: '1', b: '1' } });
