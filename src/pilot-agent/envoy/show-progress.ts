@@ -1,4 +1,4 @@
-import type { InstallProgress } from './install-envoy.ts';
+import type { InstallProgress } from './download-wheel.ts';
 
 /**
  * Writes the progress of an installation. On a terminal it updates one line; elsewhere it writes

