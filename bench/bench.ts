@@ -20,6 +20,7 @@ import { sds } from './sds.ts';
 import { sources } from './sources.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
+import { transports } from './transports.ts';
 
 const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = {
   start,
@@ -37,6 +38,7 @@ const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>>
   modules,
   sources,
   discovery,
+  transports,
 };
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/103-grpc-stays-with-its-library.md
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type * as Grpc from '@grpc/grpc-js';
 import { asyncScheduler } from 'rxjs';

@@ -1,0 +1,23 @@
+import { encoded, type Transport } from './transport.ts';
+
+/**
+ * Runs one side of a transport, as the arguments say: `serve PORT SIZE TIMES`, which answers each
+ * request TIMES with SIZE bytes; or `call PORT`, which prints what its first call took and opens
+ * two streams more for each line of its input.
+ */
+export function run({ serve, connect }: Transport): void {
+  const [side, port, size, times] = process.argv.slice(2);
+  if (side === 'serve') {
+    serve(Number(port), { bytes: encoded('a'.repeat(Number(size))), times: Number(times) });
+    return;
+  }
+  const client = connect(Number(port));
+  void client.open().then(() => {
+    const cpu = process.cpuUsage();
+    const figures = [performance.now(), (cpu.user + cpu.system) / 1_000];
+    process.stdout.write(`${JSON.stringify(figures)}\n`);
+    process.stdin.once('data', () => {
+      void Promise.all([client.open(), client.open()]).then(() => process.stdout.write('open\n'));
+    });
+  });
+}
