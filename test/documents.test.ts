@@ -129,6 +129,7 @@ const scripts = [
   'demo',
   'bench',
   'test/chaos',
+  'test/edits',
   'test/fuzz',
   'test/mutate',
   'test/soak',

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ingressGateway } from '../../demo/ingress-gateway.ts';
+import type { ProxyPorts } from '../../demo/mesh-agent.ts';
+import { twoSidecars } from '../../demo/two-sidecars.ts';
+import { program } from '../support/e2e/program.ts';
+import { type Running, startRunning } from '../support/e2e/running.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { filesOf } from './folder.ts';
+import type { MeshState, Target } from './plan.ts';
+
+/** A control plane, two sidecars and a gateway over a folder: real ones. */
+export interface Stage {
+  portOf(target: Target): number;
+  /** Writes the files of a state, each by a rename, and removes those that it lacks. */
+  write(state: MeshState): void;
+  /** Returns what tells which warnings and errors all programs have logged from now on. */
+  watchLogs(): () => readonly string[];
+  dispose(): Promise<void>;
+}
+
+/** An old connection has the filters from before an edit until it is drained, for so long. In s. */
+export const drainSeconds = 4;
+
+const troublesome = new Set(['warn', 'error', 'fatal']);
+
+export async function startStage(first: MeshState): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-edits-'));
+  const ports = await freePorts(19);
+  const [service = 0, xds = 0, http = 0, monitoring = 0, gateway = 0, one = 0, two = 0] = ports;
+  const proxyPorts = (from: number): ProxyPorts => {
+    const [admin = 0, status = 0, prometheus = 0, health = 0] = ports.slice(from, from + 4);
+    return { admin, status, prometheus, health };
+  };
+  const application = createServer({ keepAliveTimeout: 60_000 }, (_, response) => {
+    response.end('ok');
+  });
+  await once(application.listen(0, '127.0.0.1'), 'listening');
+  const made = await twoSidecars(folder, {
+    ...{ service, xds, http, monitoring, inbound: [one, two] },
+    client: proxyPorts(7),
+    echo: proxyPorts(11),
+  });
+  const front = await ingressGateway(folder, made, {
+    xds,
+    gateway: { ...proxyPorts(15), https: gateway },
+  });
+  const folderPorts = {
+    service,
+    gateway,
+    application: (application.address() as AddressInfo).port,
+  };
+  let written: ReadonlyMap<string, string> = new Map();
+  const write = (state: MeshState): void => {
+    const files = filesOf(state, folderPorts);
+    for (const [name, text] of files) {
+      if (written.get(name) === text) continue;
+      const path = join(made.configDir, name);
+      writeFileSync(`${path}~`, text);
+      renameSync(`${path}~`, path);
+    }
+    for (const name of written.keys()) if (!files.has(name)) rmSync(join(made.configDir, name));
+    written = files;
+  };
+  write(first);
+  const drain = [
+    '--drainDuration',
+    `${String(drainSeconds)}s`,
+    '--parentShutdownDuration',
+    `${String(2 * drainSeconds)}s`,
+    '--concurrency',
+    '1',
+  ];
+  const running: readonly Running[] = [
+    startRunning([process.execPath, resolve('dist/pilot-discovery.cjs')], made.discovery),
+    ...[made.agents.echo, made.agents.client, front.agent].map((agent) =>
+      startRunning(program, agent, drain),
+    ),
+  ];
+  return {
+    portOf: (target) => (target.startsWith('gateway') ? gateway : service),
+    write,
+    watchLogs() {
+      const starts = running.map(({ lines }) => lines.length);
+      return () =>
+        running.flatMap(({ lines }, index) =>
+          lines
+            .slice(starts[index])
+            .filter(({ level }) => troublesome.has(level))
+            .map(({ level, event, msg }) => `${level} ${event ?? ''}: ${msg}`),
+        );
+    },
+    async dispose() {
+      await Promise.all(running.map((each) => each.end('SIGTERM')));
+      application.close().closeAllConnections();
+      await made.dispose();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
