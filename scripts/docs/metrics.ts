@@ -12,7 +12,7 @@ import { certificateExpiryFamily } from '../../src/pilot-agent/secrets/expiry-fa
 import { joinedByName, type MetricFamily } from '../../src/shared/metrics/metric-family.ts';
 import type { FaultReason } from '../../src/pilot-agent/status/scrape/metrics-source.ts';
 import { parts } from '../../src/pilot-agent/run/state/part.ts';
-import { sourceFamilies, sourceTold } from '../../src/pilot-agent/run/state/source-status.ts';
+import { sourceFamilies, afterSourceSign } from '../../src/pilot-agent/run/state/source-status.ts';
 import { noSds, sdsFamilies } from '../../src/pilot-agent/secrets/sds/sds-telemetry.ts';
 import { absentSecret } from '../../src/pilot-agent/secrets/secret.ts';
 import { secretFamilies } from '../../src/pilot-agent/secrets/secret-telemetry.ts';
@@ -88,7 +88,7 @@ export function families(): readonly MetricFamily[] {
     }),
     certificateExpiryFamily([{ name: '', expiresAt: 0 }], 0),
     ...sourceFamilies(
-      sourceTold(new Map(), { type: 'source-read', source: 'watch', hash: 'a' }, 0),
+      afterSourceSign(new Map(), { type: 'source-read', source: 'watch', hash: 'a' }, 0),
     ),
     ...partFamilies({ status: 0 }),
     ...sdsFamilies(noSds),

@@ -141,7 +141,7 @@ function awaits({ stage, answering }: Epoch): AwaitedParent['awaits'] {
 }
 
 /** Requests the turn again because the Envoy that was to be the parent of the claim is gone. */
-export function claimAnew(state: Running): RunningStep {
+export function claimAgain(state: Running): RunningStep {
   const { claim: claimed } = state;
   return claimed === undefined
     ? stay(state)

@@ -2,7 +2,7 @@
 import { backOff } from '../operators/back-off.ts';
 import {
   claim,
-  claimAnew,
+  claimAgain,
   claimStandalone,
   launchStandalone,
   replaceByStandalone,
@@ -134,7 +134,8 @@ export function exited(
       : stay(state);
   }
   const { claim: claimed } = state;
-  if (survivor === undefined && wasTold(before, gone, exit)) return lastGone(state, exit, policy);
+  if (survivor === undefined && wasAskedToEnd(before, gone, exit))
+    return lastGone(state, exit, policy);
   if (claimed?.stage === 'replacing' && survivor === undefined) return launch(state);
   if (claimed?.stage === 'replacing' || gone.lineage !== before.lineage) {
     return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, toldBy);
@@ -156,7 +157,7 @@ export function exited(
         return launchStandalone(next);
       // The claim has waited for this epoch. The epochs that are left need another turn, or none.
       if (next.claim?.stage === 'waiting' && gone.stage !== 'draining')
-        return claimAnew({ ...next, retried: true });
+        return claimAgain({ ...next, retried: true });
       // If it drains, its child went first and is started again: this end is neither a crash nor a
       // reason to end.
       if (next.claim !== undefined || gone.stage === 'draining') return stay(next);
@@ -174,7 +175,7 @@ export function exited(
  * first, so the parent seems to end too early, and an epoch is claimed for it. That claim is not
  * needed. An Envoy that loses its parent aborts instead.
  */
-function wasTold(before: AgentState, gone: Epoch, exit: Exit): boolean {
+function wasAskedToEnd(before: AgentState, gone: Epoch, exit: Exit): boolean {
   const claimed = claimOf(before);
   const isForParent =
     isStandalone(claimed) && claimed?.reading.hash === gone.hash && parentEndedEarly(before);
@@ -191,7 +192,7 @@ function without(
   exit: Exit,
 ): ReadonlyMap<number, Epoch> {
   const hasLostChild = (epoch: Epoch) => gone.stage === 'starting' && isParentOf(epoch, gone);
-  const hasTold = (epoch: Epoch) =>
+  const hasEndedParent = (epoch: Epoch) =>
     exit.kind === 'clean' && epoch.parentTime === 'ending' && isParentOf(gone, epoch);
   const left = [...before].filter(([number]) => number !== gone.number);
   return new Map(
@@ -199,7 +200,7 @@ function without(
       number,
       {
         ...epoch,
-        ...(hasTold(epoch) && { parentTime: 'over' as const }),
+        ...(hasEndedParent(epoch) && { parentTime: 'over' as const }),
         ...(hasLostChild(epoch) && { lostChild: true }),
       },
     ]),

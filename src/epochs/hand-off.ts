@@ -30,7 +30,7 @@ import type { Timing } from './timing.ts';
  * open until nothing is in flight, at most as long as for a parent; then this waits 1 s more for
  * what is still in flight.
  *
- * If the admin endpoint does not answer the epoch cannot drain: the event says `unresponsive`, at
+ * If the admin endpoint does not answer, the epoch cannot drain: the event says `unresponsive`, at
  * once. Completes without an event if the epoch ends. Errors only if the proxy does.
  */
 export function handOff(

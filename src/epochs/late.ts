@@ -1,6 +1,6 @@
 // Why: docs/decisions/010-a-late-child-is-killed.md
 import { backOff } from '../operators/back-off.ts';
-import { claimAnew, withdraw } from './claim.ts';
+import { claimAgain, withdraw } from './claim.ts';
 import type { Epoch } from './epoch.ts';
 import { isParentOf, newestEpoch, othersServe } from './lineage.ts';
 import type { AgentState, Running } from './model.ts';
@@ -45,7 +45,7 @@ export function lateGone(before: Running, gone: Epoch): AgentStep<Running> {
   if (claimed === undefined)
     return withRetry({ ...state, late: state.late + 1 }, backOff(pauses, state.late));
   if (!claimed.forced && claimed.reading.hash === newestEpoch(state)?.hash) return withdraw(state);
-  return claimed.stage === 'waiting' ? claimAnew(state) : stay(state);
+  return claimed.stage === 'waiting' ? claimAgain(state) : stay(state);
 }
 
 function withMuteParent(state: Running, gone: Epoch): Running {

@@ -15,7 +15,7 @@ import {
 
 /**
  * Subscribes to the source at once, and again after its end: at the next value of `occasion$`, or
- * after the pause in ms that `pause` returns for the last value. If it returns undefined only
+ * after the pause in ms that `pause` returns for the last value. If it returns undefined, only
  * `occasion$` counts. All occasions while the source runs cause one more run after it.
  *
  * Emits the values of the source. Never completes; errors with the source or with `occasion$`.

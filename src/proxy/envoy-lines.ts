@@ -5,9 +5,9 @@ import type { LogLine } from '../shared/log/log-line.ts';
 /** One message of Envoy's log. */
 export interface EnvoyLine {
   readonly level: LogLine['level'];
-  /** The name of Envoy's logger (`main`, `config`, …); `stderr` for what did not come from one. */
+  /** The name of Envoy's logger (`main`, `config`, …); `stderr` for other output. */
   readonly component: string;
-  /** Without the line break at its end; a trace keeps those within. */
+  /** Without the line break at its end. Line breaks within a trace stay. */
   readonly message: string;
 }
 
@@ -25,8 +25,8 @@ const levels: ReadonlyMap<string, EnvoyLine['level']> = new Map([
 ]);
 
 /**
- * An access log on `/dev/stderr`: Envoy's default text begins with the start time in brackets, a
- * JSON one is a line of its own.
+ * An access log on `/dev/stderr`: Envoy's default text begins with the start time in brackets, and
+ * an entry in JSON is one line.
  */
 const accessLog = /^(?:\[\d{4}-\d\d-\d\dT|\{".*\}$)/;
 
@@ -79,7 +79,7 @@ export function envoyLines(
           pending = { line: { level: logLevel, component }, text: [message] };
         } else if (pending !== undefined && isRefusal(pending.text[0] ?? '')) {
           pending.text.push(text);
-          if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the begin or at the end
+          if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the beginning or at the end
         } else if (hasRefused) {
           return; // Envoy says it once more, with the configuration, and ends.
         } else if (

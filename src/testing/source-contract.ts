@@ -69,11 +69,11 @@ const trials: Readonly<Record<string, Trial>> = {
       `reading$ has emitted ${readings.length} readings: one is right`,
     );
   },
-  'two readings of the same have the same hash': async (_, { read }) => {
+  'two readings of the same content have the same hash': async (_, { read }) => {
     const first = await read();
     assert.equal((await read()).hash, first.hash, 'the hash differs, though nothing has changed');
   },
-  'each part of a reading has a name of its own': async (_, { read }) => {
+  'each part of a reading has its own name': async (_, { read }) => {
     const names = (await read()).parts().map(({ source, part }) => `${source} ${part}`);
     assert.deepEqual(names, [...new Set(names)], 'two parts have the same name');
   },
@@ -93,7 +93,10 @@ const trials: Readonly<Record<string, Trial>> = {
     await changed;
     await differs(before, read);
   },
-  'it can be listened to again after nobody has': async (stage, { read, nextSign, stop }) => {
+  'it can be listened to again after all listeners have left': async (
+    stage,
+    { read, nextSign, stop },
+  ) => {
     await nextSign('ready');
     const before = await read();
     stop();
@@ -183,7 +186,7 @@ function listen({ source, within = 5_000 }: SourceStage): Listener {
           take(1),
           timeout({
             first: within,
-            with: () => assert.fail(`changes$ has not told '${type}' within ${within} ms`),
+            with: () => assert.fail(`changes$ has not emitted '${type}' within ${within} ms`),
           }),
         ),
         { defaultValue: undefined },

@@ -160,7 +160,7 @@ describe('the contract', () => {
       await broken(() => ({ source: { changes$, reading$ }, change: () => undefined, within })),
     ).toEqual([
       'a change is emitted, and the reading after it differs in the hash and in a part',
-      'it can be listened to again after nobody has',
+      'it can be listened to again after all listeners have left',
     ]);
   });
 
@@ -172,6 +172,6 @@ describe('the contract', () => {
           map((reading) => ({ ...reading, hash: String(Math.random()) })),
         ),
       }));
-    expect(await broken(random)).toContain('two readings of the same have the same hash');
+    expect(await broken(random)).toContain('two readings of the same content have the same hash');
   });
 });

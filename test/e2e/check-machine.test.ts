@@ -198,7 +198,7 @@ describe('check of ports', () => {
       flawed(
         'fail',
         'port twice',
-        new RegExp(`^${listenPort} is to be for Envoy's listener`),
+        new RegExp(`^${listenPort} is for both Envoy's listener`),
         /envoy\.json and --statusPort/,
       ),
     ]);

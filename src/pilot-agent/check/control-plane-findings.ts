@@ -18,7 +18,9 @@ export async function checkControlPlane({
   const { customConfigFile, discoveryAddress, controlPlaneAuthPolicy, controlPlaneTls } = config;
   if (xds === undefined && customConfigFile !== '')
     return [
-      findingsOf(check).ok(`${customConfigFile} names no socket of the agent: none is asked`),
+      findingsOf(check).ok(
+        `${customConfigFile} names no socket of the agent, so no control plane is asked`,
+      ),
     ];
   if (!isCertain('discoveryAddress')) return [];
   const names = controlPlaneSans(controlPlaneOf(config), config.pilotIdentity).map(

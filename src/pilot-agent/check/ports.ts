@@ -40,7 +40,7 @@ function twice(
   return [
     fail(
       'port twice',
-      `${port} is to be for ${purpose} and for ${earlier.of}`,
+      `${port} is for both ${purpose} and ${earlier.of}`,
       `change one of ${change} and ${earlier.change}`,
     ),
   ];

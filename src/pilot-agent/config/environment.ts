@@ -132,7 +132,7 @@ export function environment(
     if (text === undefined) return undefined;
     const result = kind.safeParse(text);
     if (!result.success)
-      warnings.push(`${name}: ${result.error.issues[0]?.message ?? ''}: the default holds`);
+      warnings.push(`${name}: ${result.error.issues[0]?.message ?? ''}: the default applies`);
     return result.data;
   };
   const valueOf = <T>(field: keyof typeof variables, kind: z.ZodMiniType<T>): T | undefined => {

@@ -117,7 +117,7 @@ function flaws(source: Listed): readonly (readonly [member: string, text: string
     ...(isAside ? [['at', 'has no effect unless as is merge'] as const] : []),
     ...(named === 1
       ? []
-      : [['prefix', 'and service: a source of Consul has one of them'] as const]),
+      : [['prefix', 'a source of Consul has either prefix or service'] as const]),
   ];
 }
 

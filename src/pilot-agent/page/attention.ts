@@ -1,6 +1,6 @@
 import { expiryOf } from '../report/certificate-life.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
-import { noteAnchor, untoldNotes } from '../report/notes.ts';
+import { noteAnchor, furtherNotes } from '../report/notes.ts';
 import { reasonName } from '../report/reason-name.ts';
 import { standing } from '../report/standing.ts';
 import { exitText } from './epoch-text.ts';
@@ -117,7 +117,7 @@ function untold({
     ...certificates.map((certificate) => certificate.refused),
   ];
   const areCrashesTold = crashes.count > 0;
-  return untoldNotes(notes, shownReasons).filter(
+  return furtherNotes(notes, shownReasons).filter(
     (note) => !areCrashesTold || !note.startsWith('Envoy has crashed'),
   );
 }

@@ -19,7 +19,7 @@ export function noteAnchor(note: string): string {
  * Returns the notes whose reason is not shown elsewhere. Probes get all notes, but a reader who
  * sees the reason learns nothing more from its note. Pure.
  */
-export function untoldNotes(
+export function furtherNotes(
   notes: readonly string[],
   shownReasons: readonly (string | undefined)[],
 ): readonly string[] {

@@ -25,7 +25,7 @@ export function isSourceSign(
   return sign.type !== 'files-awaited' && sign.type !== 'foreseen';
 }
 
-/** Returns the event that a sign is for the agent; undefined if it is none. */
+/** Converts a sign to an event of the agent; undefined if the agent does not need it. */
 export function toConfigEvent(sign: ConfigSign): ConfigEvent | undefined {
   if (sign.type === 'files-awaited') return sign;
   if (sign.type !== 'read' || isOrdered(sign)) return undefined;
@@ -44,7 +44,7 @@ export function toEpochReading(reading: Read['reading']): Reading<EpochConfig> {
     ...reading,
     config: reading.config?.epoch ?? {
       kind: 'refused',
-      reason: 'no source says what Envoy is started from',
+      reason: 'no source gives a configuration for Envoy',
     },
   };
 }

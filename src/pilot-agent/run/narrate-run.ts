@@ -40,7 +40,7 @@ function narrateLife({
     case 'certificate-expiring':
     case 'certificate-expired':
       return [narrateExpiry(sign)];
-    case 'envoy-told': {
+    case 'envoy-reported': {
       const { version, path } = sign;
       return isSupported(version) || version === before.envoyVersion
         ? []

@@ -52,7 +52,7 @@ function narrateReading(
     ...[...new Set(warnings)]
       .filter((warning) => !before.warned.has(warning))
       .map((warning) => line('config.warning', { component, warning })),
-    ...(effect === 'nothing' && before.isChangeTold
+    ...(effect === 'nothing' && before.isChangeReported
       ? [line('config.unchanged', { component, effect })]
       : []),
     ...(effect === 'runtime' ? [line('runtime.changed', { component, effect, because })] : []),

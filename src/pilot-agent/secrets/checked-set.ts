@@ -13,7 +13,7 @@ import { setFlaws } from './certificates.ts';
 import { isWhole, type SecretSet, type SetFlaws, type SetReading } from './secret.ts';
 
 /** A set as it was found, before it is checked. */
-export interface FoundSet {
+export interface UncheckedSet {
   /** The place of the set, and the places of its parts, for a person. */
   readonly source: string;
   readonly places: { readonly pair: string; readonly roots: string };
@@ -28,7 +28,7 @@ export interface FoundSet {
  *
  * @param now ms since 1970
  */
-export function checkedSet({ source, places, set, flaws }: FoundSet, now: number): SetReading {
+export function checkedSet({ source, places, set, flaws }: UncheckedSet, now: number): SetReading {
   const contentFlaws = setFlaws(set, now);
   const flawOf = (part: keyof SecretSet) =>
     flaws[part] ??

@@ -24,7 +24,7 @@ import {
   reasonOf,
 } from './contribution.ts';
 import { inMs, type Ms } from './ms.ts';
-import { follow, held, type ToldBySource } from './held.ts';
+import { follow, held, type SourceOutput } from './held.ts';
 
 /** Gives a source another name: in the log, in metrics, at `/debug/sources`. */
 export function renamed(
@@ -55,7 +55,7 @@ export function renamedReading(reading: ContributedReading, name: string): Contr
 /** The last reading that was passed on, and what to pass on now. */
 interface Passed {
   readonly last: ContributedReading | undefined;
-  readonly told: readonly ToldBySource[];
+  readonly told: readonly SourceOutput[];
 }
 
 /**
@@ -74,7 +74,7 @@ export function gated(
   );
   const events$ = merge(open$, unsaid$).pipe(
     distinctUntilChanged(),
-    switchMap((isOpen): Observable<ToldBySource | undefined> =>
+    switchMap((isOpen): Observable<SourceOutput | undefined> =>
       isOpen ? follow(source) : of(undefined),
     ),
     // A source that was never passed on gives an empty reading, so that others do not wait for it.

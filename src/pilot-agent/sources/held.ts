@@ -16,17 +16,17 @@ import type { SourceChange } from '../../streams/config-source.ts';
 import type { ContributedReading, ContributingSource, Contribution } from './contribution.ts';
 
 /** A sign of a source, or one of its readings. */
-export type ToldBySource =
+export type SourceOutput =
   SourceChange | { readonly type: 'reading'; readonly reading: ContributedReading };
 
 /**
  * Emits a reading of the source at once and after each change, and every sign of the source except
  * `ready` and `changed`. As cold as the source; never ends.
  */
-export function follow({ changes$, reading$ }: ContributingSource): Observable<ToldBySource> {
-  const read$ = reading$.pipe(map((reading): ToldBySource => ({ type: 'reading', reading })));
+export function follow({ changes$, reading$ }: ContributingSource): Observable<SourceOutput> {
+  const read$ = reading$.pipe(map((reading): SourceOutput => ({ type: 'reading', reading })));
   const later$ = changes$.pipe(
-    concatMap((sign): Observable<ToldBySource> =>
+    concatMap((sign): Observable<SourceOutput> =>
       sign.type === 'ready' || sign.type === 'changed' ? read$ : of(sign),
     ),
   );
@@ -49,10 +49,10 @@ interface HeldOptions extends Pick<ContributingSource, 'names'> {
  * reading whose hash differs from the previous one is a change.
  */
 export function held(
-  events$: Observable<ToldBySource>,
+  events$: Observable<SourceOutput>,
   { names, scheduler }: HeldOptions,
 ): ContributingSource {
-  function next({ reading: before }: Held, event: ToldBySource): Held {
+  function next({ reading: before }: Held, event: SourceOutput): Held {
     if (event.type !== 'reading')
       return { reading: before && withStatus(before, event), signs: [event] };
     return {

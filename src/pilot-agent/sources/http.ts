@@ -110,6 +110,6 @@ function refusal(
         : '';
     return `it answers ${status}, a redirect${to}. Redirects are not followed: give that URL if you trust it`;
   }
-  if (status !== 401 && status !== 403) return `it answers ${status} where 200 is expected`;
+  if (status !== 401 && status !== 403) return `it answers ${status} instead of 200`;
   return `it answers ${status}: ${tokenFile === '' ? 'no token file is given' : `the token in ${tokenFile} is not enough`}`;
 }

@@ -12,7 +12,7 @@ import { findAccess } from '../../shared/kube/find-access.ts';
 import { followObjects } from '../../shared/kube/follow.ts';
 import { type KubeApi, kubeApi } from '../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../shared/kube/kube-object.ts';
-import { type HeldObject, objectStore } from '../../shared/kube/object-store.ts';
+import { type StoredObject, objectStore } from '../../shared/kube/object-store.ts';
 import { type Content, type ContributingSource, isMap } from './contribution.ts';
 import { source, type SourceOptions } from './source.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
@@ -88,7 +88,7 @@ export function kubeFrom(
 }
 
 interface Known {
-  readonly held: HeldObject<KubeContent> | undefined;
+  readonly held: StoredObject<KubeContent> | undefined;
   readonly trouble: string | undefined;
 }
 

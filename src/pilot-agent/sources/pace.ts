@@ -19,7 +19,7 @@ import { coalesce } from '../../operators/coalesce.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { ContributedReading, ContributingSource } from './contribution.ts';
 import { inMs, type Ms } from './ms.ts';
-import { follow, held, type ToldBySource } from './held.ts';
+import { follow, held, type SourceOutput } from './held.ts';
 
 /**
  * Passes on at most one change every `atLeast` ms, whatever the agent's window (`--minDelay`) is:
@@ -78,7 +78,7 @@ function gathered(reading: ContributedReading): ContributedReading {
   };
 }
 
-type Reading = Extract<ToldBySource, { readonly type: 'reading' }>;
+type Reading = Extract<SourceOutput, { readonly type: 'reading' }>;
 
 /**
  * Passes on changed readings at the times of `pace$`. Passes on an empty reading at once, so that a
@@ -90,7 +90,7 @@ function paced(
   scheduler: SchedulerLike,
 ): ContributingSource {
   const told$ = follow(source).pipe(
-    connect((shared$): Observable<ToldBySource> => {
+    connect((shared$): Observable<SourceOutput> => {
       const reading$ = shared$.pipe(
         ofType('reading'),
         distinctUntilChanged((a, b) => a.reading.hash === b.reading.hash),

@@ -11,7 +11,7 @@ import {
 import type { SourceChange } from '../../streams/config-source.ts';
 import { renamedReading } from './combinators.ts';
 import type { ContributedReading, ContributingSource } from './contribution.ts';
-import { held, type ToldBySource } from './held.ts';
+import { held, type SourceOutput } from './held.ts';
 
 type Side = 'first' | 'fallback';
 
@@ -25,7 +25,7 @@ interface Heard {
 interface Known {
   readonly first: ContributedReading | undefined;
   readonly fallback: ContributedReading | undefined;
-  readonly told: readonly ToldBySource[];
+  readonly told: readonly SourceOutput[];
 }
 
 /**
@@ -77,7 +77,7 @@ function choose(before: Known, { side, sign, reading }: Heard): Known {
     sign?.type === 'source-read' ||
     sign?.type === 'source-unreadable' ||
     sign?.type === 'watch-failed';
-  const status: readonly ToldBySource[] =
+  const status: readonly SourceOutput[] =
     !isStatus || side !== serves
       ? []
       : ['source' in sign && isRenamed ? { ...sign, source: name } : sign];

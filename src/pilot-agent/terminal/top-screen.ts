@@ -1,6 +1,6 @@
 import { type Past, shownPast } from '../report/shown-past.ts';
 import { type Expiry, expiryOf } from '../report/certificate-life.ts';
-import { untoldNotes } from '../report/notes.ts';
+import { furtherNotes } from '../report/notes.ts';
 import { servingEpoch } from '../report/standing.ts';
 import { lifeLegend } from './life-line.ts';
 import type { Paint } from '../../shared/log/paint.ts';
@@ -89,7 +89,7 @@ function troubles(
       ? `control plane ${controlPlane.address} is unavailable: ${controlPlane.reason ?? ''}`
       : undefined,
     ...certificates.flatMap((certificate) => expiryOf(certificate, now) ?? []).map(expiryText),
-    ...untoldNotes(notes, [refused?.reason, controlPlane?.reason]),
+    ...furtherNotes(notes, [refused?.reason, controlPlane?.reason]),
   ].filter((text) => text !== undefined);
   const [first, ...more] = texts.map(oneLine);
   if (first === undefined) return [paint('dim', 'no trouble is known')];

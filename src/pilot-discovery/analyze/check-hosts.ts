@@ -9,7 +9,7 @@ export const checkMeshHosts: Check = function* ({ environment }) {
       'IST0109',
       second,
       `spec.hosts[${second.spec.hosts.indexOf(host)}]`,
-      `${first.namespace}/${first.name} is for ${host} too, and one of them counts alone: merge them`,
+      `${first.namespace}/${first.name} is for ${host} too, and only one of them takes effect: merge them`,
     );
 };
 

@@ -1,6 +1,6 @@
 import { type Check, finding, isDefinedElsewhere, labelText, servicesOf } from './facts.ts';
 
-/** Sidecars of a namespace that are for the same workloads: one of them counts alone. */
+/** Finds Sidecars of a namespace for the same workloads: only one of them takes effect. */
 export const checkSidecars: Check = function* ({ sidecars }) {
   const seen = new Map<string, (typeof sidecars)[number]>();
   for (const sidecar of sidecars) {
@@ -16,19 +16,19 @@ export const checkSidecars: Check = function* ({ sidecars }) {
         'IST0111',
         sidecar,
         'spec',
-        `${before.name} is for all workloads of ${sidecar.namespace} too, and one of them counts alone: give one of them a workloadSelector`,
+        `${before.name} is for all workloads of ${sidecar.namespace} too, and only one of them takes effect: give one of them a workloadSelector`,
       );
     else
       yield finding(
         'IST0110',
         sidecar,
         'spec.workloadSelector',
-        `${before.name} selects ${labelText(selector)} too, and one of them counts alone: merge them`,
+        `${before.name} selects ${labelText(selector)} too, and only one of them takes effect: merge them`,
       );
   }
 };
 
-/** Hosts of `egress` that no service and no VirtualService has. */
+/** Finds hosts of `egress` that no service and no VirtualService has. */
 export const checkSidecarHosts: Check = function* (facts) {
   for (const sidecar of facts.sidecars)
     for (const [index, { hosts }] of sidecar.spec.egress.entries())

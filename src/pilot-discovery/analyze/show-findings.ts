@@ -15,7 +15,7 @@ function nameOf({ key }: AnalysisFinding): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-/** A line for each, as `istioctl analyze` writes them, with the place and the field. Pure. */
+/** Writes a line for each finding, as `istioctl analyze` does, with its place and field. Pure. */
 export function findingsText(findings: readonly AnalysisFinding[]): string {
   return findings
     .map((finding) => {
@@ -29,7 +29,7 @@ export function findingsText(findings: readonly AnalysisFinding[]): string {
     .join('');
 }
 
-/** The same as JSON: the fields of `istioctl analyze -o json`, and `field`. Pure. */
+/** Writes the findings as JSON: the fields of `istioctl analyze -o json`, and `field`. Pure. */
 export function findingsJson(findings: readonly AnalysisFinding[]): string {
   const messages = findings.map((finding) => ({
     code: finding.code,

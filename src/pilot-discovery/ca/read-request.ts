@@ -3,7 +3,7 @@ import { createPublicKey, type KeyObject, verify, type VerifyKeyObjectInput } fr
 import { publicKeyFlaw } from '../../shared/certificates/key-flaw.ts';
 import { type DerElement, derElements, oid, tags } from './der.ts';
 
-/** The key that a request asks a certificate for, or why there is none, for its author. */
+/** The key in a request for a certificate; or why the request is refused, for its author. */
 export type ReadRequest =
   | { readonly ok: true; readonly publicKey: KeyObject }
   | { readonly ok: false; readonly reason: string };

@@ -33,12 +33,12 @@ export interface SigningAuthority extends IssuerFields {
 export interface AuthorityParts {
   readonly certificate: string;
   readonly key: Buffer;
-  /** Certificates of which some lead from the certificate to a root, in any order. */
+  /** Certificates in any order. Some of them lead from the certificate to a root. */
   readonly chain: string;
   readonly roots: string;
 }
 
-/** An authority, or why the parts are none, for a person. */
+/** An authority, or why the parts do not make one, for a person. */
 export type MadeAuthority =
   | { readonly ok: true; readonly authority: SigningAuthority }
   | { readonly ok: false; readonly reason: string };

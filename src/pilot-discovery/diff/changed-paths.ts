@@ -17,7 +17,8 @@ export type PathChange =
 /**
  * Yields the differences between two messages as paths of JSON, such as
  * `virtual_hosts["a.mesh:80"].routes[0].route.timeout`. Elements of a list are compared by their
- * names if these differ, else by their places after equal elements at both ends. Pure.
+ * names if each has its own name. Otherwise equal elements at both ends are skipped, and the others
+ * are compared by their places. Pure.
  */
 export function* changedPaths(
   before: JsonValue,

@@ -12,7 +12,7 @@ import type { MeshPair } from './mesh-pair.ts';
 /** A proxy that is compared. */
 export interface ComparedProxy {
   readonly node: ProxyNode;
-  /** The folders that describe its workload; or that the user names it, or that it is connected. */
+  /** Which folders describe its workload. `named`: by the user. `connected`: to `--against`. */
   readonly presence: 'both' | 'old' | 'new' | 'named' | 'connected';
 }
 
@@ -38,7 +38,7 @@ const anyAddress = '0.0.0.0';
  * Returns the proxies of the workloads that either of two meshes describes: Pods and
  * WorkloadEntries with an IP address, and endpoints with an IP address of ServiceEntries that are
  * MESH_INTERNAL. A workload that a Gateway selects is a router. A Gateway that selects none of them
- * has a router of its own. Pure.
+ * has its own router. Pure.
  *
  * @param domain the domain of the mesh
  */

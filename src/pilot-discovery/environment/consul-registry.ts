@@ -33,7 +33,7 @@ export const consulRegistry: Registry = {
     return [service];
   },
 
-  *servedAnew(_, touched): Generator<NamedService, undefined> {
+  *affectedServices(_, touched): Generator<NamedService, undefined> {
     for (const { before, after } of touchedOf(touched, 'ConsulInstance'))
       for (const instance of [before, after])
         if (instance !== undefined)

@@ -45,7 +45,7 @@ export const entryRegistry: Registry = {
     }));
   },
 
-  *servedAnew({ entriesByLabel }, touched): Generator<NamedService, undefined> {
+  *affectedServices({ entriesByLabel }, touched): Generator<NamedService, undefined> {
     for (const { namespace, labels } of touchedWorkloads(touched))
       for (const entry of selecting(entriesByLabel, selectorOf, namespace, labels))
         for (const host of entry.spec.hosts) yield { namespace, host };

@@ -52,7 +52,7 @@ export const kubernetesRegistry: Registry = {
     return [service];
   },
 
-  *servedAnew(inputs, touched): Generator<NamedService, undefined> {
+  *affectedServices(inputs, touched): Generator<NamedService, undefined> {
     const { domain, endpointSlices, servicesByLabel } = inputs;
     const named = (name: string, namespace: string): NamedService => ({
       namespace,

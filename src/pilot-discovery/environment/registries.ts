@@ -8,7 +8,7 @@ import { type AnyTouched, touchedAmong, type TouchedByKind } from './touched.ts'
 
 /**
  * Registries by the kind that declares their services. If two have a service of one host, that of
- * the first comes first.
+ * the first one wins.
  */
 export const registries: Readonly<Record<RegistryName, Registry>> = {
   Service: kubernetesRegistry,

@@ -37,7 +37,10 @@ export interface Registry {
    * Returns the services of this registry whose endpoints may have changed because of other
    * resources than the one that declares the service.
    */
-  readonly servedAnew: (inputs: RegistryInputs, touched: TouchedByKind) => Iterable<NamedService>;
+  readonly affectedServices: (
+    inputs: RegistryInputs,
+    touched: TouchedByKind,
+  ) => Iterable<NamedService>;
   /** Returns the endpoints of one port of a service of this registry. */
   readonly endpointsOf: (
     inputs: RegistryInputs,

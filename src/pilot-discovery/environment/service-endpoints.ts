@@ -59,7 +59,7 @@ function touchedServices(inputs: RegistryInputs, touched: TouchedByKind): Names 
       for (const service of declaration === undefined ? [] : servicesOf(declaration, inputs.domain))
         names.set(serviceKey(service), service.host);
   for (const registry of Object.values(registries))
-    for (const service of registry.servedAnew(inputs, touched))
+    for (const service of registry.affectedServices(inputs, touched))
       names.set(serviceKey(service), service.host);
   return names;
 }

@@ -40,7 +40,7 @@ export interface EnvironmentSettings {
 }
 
 /** A source has emitted an event. */
-export interface Told {
+export interface StoreStep {
   readonly type: 'told';
   readonly event: StoreEvent;
   readonly changes: Changes;
@@ -62,10 +62,10 @@ export function snapshots(
   settings: EnvironmentSettings,
   window: WindowOptions,
   scheduler: SchedulerLike,
-): (event$: Observable<StoreEvent>) => Observable<Told | Built> {
+): (event$: Observable<StoreEvent>) => Observable<StoreStep | Built> {
   return (event$) =>
     event$.pipe(
-      scan((before: Told | undefined, event: StoreEvent): Told | undefined => {
+      scan((before: StoreStep | undefined, event: StoreEvent): StoreStep | undefined => {
         const [store, changes] = reduceStore(before?.store ?? emptyStore(sources), event);
         return { type: 'told', event, changes, store };
       }, undefined),
@@ -89,7 +89,8 @@ export function snapshots(
         );
         return merge(told$, first$, later$).pipe(
           scan(
-            (before: Step, sign: Told | Due) => next(before, sign, settings, () => scheduler.now()),
+            (before: Step, sign: StoreStep | Due) =>
+              next(before, sign, settings, () => scheduler.now()),
             { number: 0 },
           ),
           map(({ sign }) => sign),
@@ -111,12 +112,12 @@ interface Step {
   readonly environment?: Environment;
   /** When the first change arrived that is not in a snapshot yet. */
   readonly changedAt?: number;
-  readonly sign?: Told | Built;
+  readonly sign?: StoreStep | Built;
 }
 
 function next(
   before: Step,
-  sign: Told | Due,
+  sign: StoreStep | Due,
   { domain, gatewayClusters }: EnvironmentSettings,
   clock: () => number,
 ): Step {

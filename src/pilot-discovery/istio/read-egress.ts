@@ -46,7 +46,7 @@ const egressHost: ReadMember<EgressHost> = (value, place) => {
 
 const egressPort: ReadMember<EgressPort> = (value, place) =>
   members(value, place, [], (get, has) => {
-    // A number that is wrong is not missing too.
+    // A wrong number is not reported as missing too.
     const number = get('number', whole(0, 65_535)) ?? (has('number') ? 1 : 0);
     const name = get('name', text);
     if (name !== '' && !isLabel(name))

@@ -9,7 +9,7 @@ export interface Sidecar {
   readonly ingress: readonly Ingress[];
   /** Empty if everything is visible. Only the last block may be for all ports. */
   readonly egress: readonly Egress[];
-  /** For connections to the application, except at ports with a pool of their own. */
+  /** For connections to the application, except at ports with their own pool. */
   readonly inboundConnectionPool: ConnectionPool | undefined;
   /** Undefined if the mesh's policy applies. */
   readonly outboundTrafficPolicy: OutboundPolicy | undefined;

@@ -79,11 +79,11 @@ function refused({
   call,
   code,
   reason,
-  isTold,
+  isReported,
 }: Extract<StreamsEffect, { readonly type: 'refuse' }>): readonly StreamsEvent[] {
   call.emit('error', { code, details: reason });
   const address = call.getPeer();
-  return isTold
+  return isReported
     ? [{ type: 'said', event: { type: 'stream-refused', connection, address, reason } }]
     : [];
 }

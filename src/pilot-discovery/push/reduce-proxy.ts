@@ -147,7 +147,7 @@ function sizeFlaw({ node, typeUrl, names }: EnvoyRequest): string | undefined {
 }
 
 /**
- * Marks endpoints to be sent again: the proxy came with them, but waits for them since their
+ * Marks endpoints to be sent again: the proxy came with them, but waits for them because their
  * cluster has changed.
  */
 function awaited(
@@ -205,7 +205,7 @@ function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
   );
 }
 
-/** Sends what is left to send of one type now, or emits why it is not sent. */
+/** Sends the resources of one type that the proxy lacks, or emits why they are not sent now. */
 function offered(before: ProxyStream, type: XdsType, view: View): ProxyStep {
   const [subscription, [outcome]] = step[type](before.types[type], {
     type: 'offer',

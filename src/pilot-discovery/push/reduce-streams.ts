@@ -21,7 +21,7 @@ export type StreamsEffect =
       readonly call: Call;
       readonly code: number;
       readonly reason: string;
-      readonly isTold: boolean;
+      readonly isReported: boolean;
     }
   | StreamsEnd;
 
@@ -72,7 +72,7 @@ export function reduceStreams(state: StreamsState, event: StreamsEvent): Streams
         call,
         code,
         reason,
-        isTold: true,
+        isReported: true,
       } as const;
       return [{ ...state, count }, [effect]];
     }
@@ -103,11 +103,11 @@ function begun(state: StreamsState, event: Begun): StreamsStep {
   const refuse = { type: 'refuse', connection, call } as const;
   if (isDraining) {
     const reason = 'the control plane ends';
-    return [state, [{ ...refuse, code: statusCodes.unavailable, reason, isTold: false }]];
+    return [state, [{ ...refuse, code: statusCodes.unavailable, reason, isReported: false }]];
   }
   if (open.size === mostStreams) {
     const reason = `${mostStreams} streams are open, which is the limit`;
-    return [state, [{ ...refuse, code: statusCodes.exhausted, reason, isTold: true }]];
+    return [state, [{ ...refuse, code: statusCodes.exhausted, reason, isReported: true }]];
   }
   const after = { ...state, open: open.with(connection, 'open') };
   return [after, [{ type: 'serve', connection, begun: event }]];

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { Server, type ServerInterceptor, ServerInterceptingCall, status } from '@grpc/grpc-js';
 import { Observable, type SchedulerLike } from 'rxjs';
 import { tellErrors } from '../../shared/files/server-errors.ts';
-import { boundedMessages, type TellRefused } from '../../shared/grpc/bounded-messages.ts';
+import { boundedMessages, type ReportRefused } from '../../shared/grpc/bounded-messages.ts';
 import { clientLimits } from '../push/client-limits.ts';
 import type { ServerName } from '../state/discovery-event.ts';
 import { boundedConnections } from './bounded-connections.ts';
@@ -37,7 +37,7 @@ const grace = 10_000;
 export function boundedServer(
   { keepalive, largestRequest }: GrpcLimits,
   interceptors: readonly ServerInterceptor[],
-  tell: TellRefused,
+  tell: ReportRefused,
 ): Server {
   const bounds = {
     ofConnection: clientLimits.unfinishedOfConnection.value * largestRequest,
@@ -78,7 +78,7 @@ export interface GrpcPort {
 export function grpcPort(
   server: ServerName,
   { host, port }: ListenAddress,
-  tell: TellRefused,
+  tell: ReportRefused,
   scheduler: SchedulerLike,
 ): GrpcPort {
   const limits = {

@@ -6,7 +6,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { defer, finalize, merge, mergeMap, type Observable, Subject, tap } from 'rxjs';
-import type { TellRefused } from '../../shared/grpc/bounded-messages.ts';
+import type { ReportRefused } from '../../shared/grpc/bounded-messages.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import { identifiedCalls, type Identify } from '../identity/identified-calls.ts';
 import { nodeFlaw } from '../identity/node-flaw.ts';
@@ -65,7 +65,7 @@ export function serveGrpc(
   return defer(() => {
     setLogVerbosity(logVerbosity.NONE); // else stderr repeats returned errors
     const refused$ = new Subject<AdsEvent>();
-    const tell: TellRefused = (address, reason) =>
+    const tell: ReportRefused = (address, reason) =>
       refused$.next({ type: 'stream-refused', connection: 0, address, reason });
     const ports = [
       ...(plain === undefined ? [] : [servePlain(plain, options, tell)]),
@@ -88,7 +88,11 @@ export function serveGrpc(
   });
 }
 
-function servePlain(address: ListenAddress, options: ServeGrpcOptions, tell: TellRefused): Served {
+function servePlain(
+  address: ListenAddress,
+  options: ServeGrpcOptions,
+  tell: ReportRefused,
+): Served {
   const server = boundedServer(options, [], tell);
   const port = grpcPort('grpcAddr', address, tell, options.scheduler);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -105,7 +109,7 @@ function servePlain(address: ListenAddress, options: ServeGrpcOptions, tell: Tel
 function serveSecure(
   { address, serving$, identify$, nodes, services }: SecurePort,
   options: ServeGrpcOptions,
-  tell: TellRefused,
+  tell: ReportRefused,
 ): Served {
   const calls = identifiedCalls({ ServerInterceptingCall, status }, identify$);
   const server = boundedServer(options, [calls.interceptor], tell);

@@ -1,13 +1,13 @@
 import type { AuthorityEvent } from '../ca/ca-view.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
-import type { Built, Told } from '../environment/snapshots.ts';
+import type { Built, StoreStep } from '../environment/snapshots.ts';
 
 /** A server of the control plane, by the flag that names its address. */
 export type ServerName = 'grpcAddr' | 'secureGRPCAddr' | 'httpAddr' | 'monitoringAddr';
 
 /** An event of a control plane that runs. */
 export type DiscoveryEvent =
-  | Told
+  | StoreStep
   | Built
   | AdsEvent
   | AuthorityEvent

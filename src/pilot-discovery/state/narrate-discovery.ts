@@ -9,7 +9,7 @@ import { placeOf } from '../istio/place-of.ts';
 import { flawsOf, type Store } from '../environment/store.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 import { shortType } from './fold-view.ts';
-import type { Built, Told } from '../environment/snapshots.ts';
+import type { Built, StoreStep } from '../environment/snapshots.ts';
 
 /**
  * Returns the lines of the log for an event, given the view before it. Pure. `now`: ms since 1970.
@@ -104,7 +104,7 @@ export function narrateDiscovery(
 /** The largest number of resource names in a line. */
 const most = 10;
 
-function sourceLines(before: Store | undefined, { event, store }: Told): readonly LogLine[] {
+function sourceLines(before: Store | undefined, { event, store }: StoreStep): readonly LogLine[] {
   if (event.type === 'mesh' || event.type === 'still-lost') return [];
   const [was, is] = [
     before?.sources.get(event.source)?.lost,
@@ -132,7 +132,7 @@ const textOf = ({ key, origin, field, reason }: Flaw): string =>
   JSON.stringify([key, origin.path, field, reason]);
 
 /** Returns a line if removals are held back, for an operator to decide, or when that is over. */
-function heldLines(before: Store | undefined, { event }: Told): readonly LogLine[] {
+function heldLines(before: Store | undefined, { event }: StoreStep): readonly LogLine[] {
   if (event.type !== 'held') return [];
   const { source, removes } = event;
   const was = before?.sources.get(source)?.held.length ?? 0;

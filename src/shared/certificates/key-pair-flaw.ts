@@ -58,8 +58,8 @@ export function subjectOf({ subject }: X509Certificate): string {
  * can.
  *
  * Checks what Envoy notices too late, or not at all: Envoy 1.36 takes an expired certificate, and
- * dies in mid-takeover because of a key that does not match. An encrypted key cannot be compared,
- * and passes.
+ * dies during a take-over if the key does not match. An encrypted key cannot be compared, and
+ * passes.
  *
  * @param now ms since 1970
  */

@@ -67,8 +67,7 @@ function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: Credent
       `it answers 403: ${tokenFile === '' ? 'no token file is given' : `the token in ${tokenFile} may not read this`}`,
     );
   if (status === 500 && body.includes('leader')) throw new Error('it has no leader now');
-  if (status !== 200 && status !== 404)
-    throw new Error(`it answers ${status} where 200 is expected`);
+  if (status !== 200 && status !== 404) throw new Error(`it answers ${status} instead of 200`);
   if (!Number.isSafeInteger(index))
     throw new Error(`it answers ${status} without X-Consul-Index: is this Consul?`);
   if (headers['x-consul-knownleader'] === 'false')

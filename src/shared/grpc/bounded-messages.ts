@@ -12,7 +12,7 @@ export interface MessageBounds {
 }
 
 /** Reports that a stream was ended because it exceeded a bound; `address` is the client's. */
-export type TellRefused = (address: string, reason: string) => void;
+export type ReportRefused = (address: string, reason: string) => void;
 
 /** https://www.rfc-editor.org/rfc/rfc9113#section-7 */
 const errorCodes = { none: 0, enhanceYourCalm: 11 };
@@ -40,7 +40,7 @@ interface Begun {
 export function boundedMessages(
   { ServerInterceptingCall, status }: Pick<typeof Grpc, 'ServerInterceptingCall' | 'status'>,
   { ofConnection, inAll }: MessageBounds,
-  tell: TellRefused = () => undefined,
+  tell: ReportRefused = () => undefined,
 ): Grpc.ServerInterceptor {
   const begun = new Map<ServerHttp2Stream, Begun>(); // in the order in which the messages began
   const ofSessions = new WeakMap<Http2Session, number>();
@@ -82,7 +82,7 @@ export function boundedMessages(
       if (stream.closed || ended.has(stream)) return;
       progress = afterPiece(progress, piece);
       if (progress.isCompressed) {
-        refuse(stream, call, status.UNIMPLEMENTED, 'compressed messages are not taken');
+        refuse(stream, call, status.UNIMPLEMENTED, 'compressed messages are not accepted');
         return;
       }
       const connectionBytes = note(stream, { call, progress });
@@ -117,7 +117,7 @@ export function boundedMessages(
                 stream,
                 call,
                 status.RESOURCE_EXHAUSTED,
-                `its metadata have ${size} bytes, and ${largestMetadata} are the limit`,
+                `its metadata has ${size} bytes, and ${largestMetadata} are the limit`,
               );
             else hand(metadata);
           },

@@ -4,21 +4,21 @@ import type { FollowSign } from './follow-state.ts';
 import { type KubeObject, objectKey } from './kube-object.ts';
 
 /** The part of an object that is kept. */
-export interface HeldObject<T> {
+export interface StoredObject<T> {
   readonly key: string;
   readonly resourceVersion: string;
   readonly value: T;
 }
 
 /** A change of an object; a removed one has its last state. */
-export interface ObjectChange<T> extends HeldObject<T> {
+export interface ObjectChange<T> extends StoredObject<T> {
   readonly type: 'added' | 'changed' | 'removed';
 }
 
 /** The known objects, by `namespace/name`. */
 export interface ObjectStore<T> {
   /** The map changes later: copy it to keep its state. */
-  readonly objects: ReadonlyMap<string, HeldObject<T>>;
+  readonly objects: ReadonlyMap<string, StoredObject<T>>;
   /** The changes since the last value; after a new list only the differences. */
   readonly changes: readonly ObjectChange<T>[];
   /** All objects have been listed once. */
@@ -38,7 +38,7 @@ export function objectStore<T>(
   keep: (object: KubeObject) => T,
 ): Observable<ObjectStore<T>> {
   return defer(() => {
-    const objects = new Map<string, HeldObject<T>>();
+    const objects = new Map<string, StoredObject<T>>();
     let isListed = false;
     function set(object: KubeObject): readonly ObjectChange<T>[] {
       const [key, { resourceVersion }] = [objectKey(object), object.metadata];

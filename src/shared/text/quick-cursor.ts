@@ -56,7 +56,7 @@ export class QuickCursor {
     while (this.code() === space) this.at += 1;
   }
 
-  /** To the first sign that is in no comment, from the start of a line. */
+  /** Moves from the start of a line to the first character that is not in a comment. */
   toLine(start: number): void {
     const { length } = this.text;
     for (this.lineStart = start; this.lineStart < length;) {
@@ -78,7 +78,7 @@ export class QuickCursor {
     return end === -1 ? this.text.length : end + 1;
   }
 
-  /** Past what may be behind a value, to the next line: nothing, or a comment. */
+  /** Moves past blanks and a comment to the next line. Returns false if more is in the line. */
   endLine(): boolean {
     const before = this.at;
     this.skipSpaces();
@@ -87,7 +87,7 @@ export class QuickCursor {
     return true;
   }
 
-  /** Blanks among brackets: further lines are to the right of the block around them. */
+  /** Skips blanks among brackets. Returns false if a line is left of the block around them. */
   skipBlanks(around: number): boolean {
     this.skipSpaces();
     if (this.code() !== newLine) return true;
@@ -151,7 +151,7 @@ export class QuickCursor {
     return this.text.slice(from, this.at);
   }
 
-  /** A scalar without quotes, to the end of its line. */
+  /** Reads a scalar without quotes, to the end of its line. */
   plain(): unknown {
     const { text } = this;
     const from = this.at;
@@ -163,7 +163,7 @@ export class QuickCursor {
     return this.#scalarFrom(from);
   }
 
-  /** The same among brackets. */
+  /** Reads a scalar without quotes among brackets. */
   plainInFlow(): unknown {
     const from = this.at;
     while (

@@ -17,7 +17,7 @@ const other =
   /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|[-+]?\.(?:nan|NaN|NAN))$/;
 const odd = /\\(?!["\\/bfnrt])/;
 
-/** Whether the core schema of YAML has something else than a text for this. Pure. */
+/** Whether the core schema of YAML reads this as a value that is not a text. Pure. */
 export function isOther(text: string): boolean {
   return other.test(text);
 }

@@ -18,7 +18,7 @@ import { followObjects } from '../../../shared/kube/follow.ts';
 import { type KubeApi, kubeApi } from '../../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import {
-  type HeldObject,
+  type StoredObject,
   objectStore,
   type ObjectStore,
 } from '../../../shared/kube/object-store.ts';
@@ -76,7 +76,7 @@ export function gatewayApi(
 }
 
 interface Known {
-  readonly held: HeldObject<Data> | undefined;
+  readonly held: StoredObject<Data> | undefined;
   /** Why nothing is known yet. */
   readonly trouble: string | undefined;
 }

@@ -45,7 +45,7 @@ import {
   noCounts,
   noKnowledge,
   type SecretsEvent,
-  told,
+  signsOf,
 } from './secrets-events.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { SourceSecrets } from '../sources/source-secrets.ts';
@@ -178,7 +178,7 @@ function serveSecrets(
             families: () => measure(book.states(), counts),
           })),
         ),
-        shared$.pipe(scan(know, noKnowledge), concatMap(told)),
+        shared$.pipe(scan(know, noKnowledge), concatMap(signsOf)),
       ),
     ),
   );

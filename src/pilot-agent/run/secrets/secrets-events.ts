@@ -30,7 +30,7 @@ import {
   listTroubles,
   noTroubles,
   type SecretTroubles,
-  wasTold,
+  wasLogged,
 } from '../state/secret-troubles.ts';
 import type { ServersSign } from '../state/view.ts';
 import { serversLog } from './servers-log.ts';
@@ -117,12 +117,12 @@ export function know(
     troubles,
     awaiting,
     news,
-    isOld: event.type === 'sds' && wasTold(before, event.event),
+    isOld: event.type === 'sds' && wasLogged(before, event.event),
   };
 }
 
 /** Returns the signs to emit for the newest event. Pure. */
-export function told({
+export function signsOf({
   event,
   troubles,
   news,

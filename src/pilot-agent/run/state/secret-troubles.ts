@@ -25,17 +25,17 @@ export interface SecretTroubles {
   /** The secrets that are served, and why their newest version is refused. */
   readonly refused: ReadonlyMap<string, string>;
   /** By secret: the reasons for its absence that were logged. */
-  readonly told: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly logged: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** The limit of logged secrets: a control plane may name new secrets without end. */
-const mostTold = 1_000;
+const mostLogged = 1_000;
 
 export const noTroubles: SecretTroubles = {
   missing: new Map(),
   served: new Set(),
   refused: new Map(),
-  told: new Map(),
+  logged: new Map(),
 };
 
 /** Returns the troubles after a change of a secret. Pure. */
@@ -53,7 +53,7 @@ export function afterState(
       refused === undefined
         ? without(before.refused, name)
         : new Map(before.refused).set(name, refused),
-    told: without(before.told, name),
+    logged: without(before.logged, name),
   };
 }
 
@@ -74,10 +74,10 @@ export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTrouble
         );
     case 'missing': {
       const { name, reason } = event;
-      const reasons = before.told.get(name) ?? new Set();
+      const reasons = before.logged.get(name) ?? new Set();
       return {
         ...lacking(before, event),
-        told: new Map(before.told.size < mostTold ? before.told : []).set(
+        logged: new Map(before.logged.size < mostLogged ? before.logged : []).set(
           name,
           new Set([...reasons, reason]),
         ),
@@ -110,8 +110,8 @@ function lacking(
  * Returns whether this was logged before: each stream reports a missing secret, and an authority is
  * asked repeatedly. Pure.
  */
-export function wasTold({ told: reported }: SecretTroubles, event: SdsEvent): boolean {
-  return event.type === 'missing' && reported.get(event.name)?.has(event.reason) === true;
+export function wasLogged({ logged }: SecretTroubles, event: SdsEvent): boolean {
+  return event.type === 'missing' && logged.get(event.name)?.has(event.reason) === true;
 }
 
 /** Returns the trouble of each secret once, missing secrets first. Pure. */
@@ -141,7 +141,7 @@ export function secretUnready(
   authority: AwaitedAuthority | undefined,
 ): string | undefined {
   const trouble = troubles.find(({ name, isServed }) => !isServed && ofWorkload.test(name));
-  return trouble === undefined ? undefined : told(trouble, authority);
+  return trouble === undefined ? undefined : troubleText(trouble, authority);
 }
 
 /**
@@ -158,10 +158,12 @@ export function secretNotes(
   authority: AwaitedAuthority | undefined,
 ): readonly string[] {
   const reason = secretUnready(troubles, authority);
-  return troubles.map((trouble) => told(trouble, authority)).filter((text) => text !== reason);
+  return troubles
+    .map((trouble) => troubleText(trouble, authority))
+    .filter((text) => text !== reason);
 }
 
-function told(
+function troubleText(
   { name, reason, isServed }: SecretTrouble,
   authority: AwaitedAuthority | undefined,
 ): string {

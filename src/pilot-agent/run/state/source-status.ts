@@ -39,7 +39,7 @@ const unread = {
 } as const;
 
 /** Returns the state of all sources after a sign of one. Pure. `now`: ms since 1970. */
-export function sourceTold(
+export function afterSourceSign(
   before: SourceStatuses,
   sign: SourceChange,
   now: number,
@@ -92,7 +92,7 @@ export function sourceNotes(statuses: SourceStatuses): readonly string[] {
   return [...statuses.values()].flatMap(({ name, trouble, flaw, hash }) => {
     if (trouble === undefined)
       return flaw === undefined ? [] : [`source ${name} is ignored: ${flaw}`];
-    const consequence = hash === '' ? 'nothing was read yet' : 'what was read last holds';
+    const consequence = hash === '' ? 'nothing was read yet' : 'the last content stays in use';
     return [`source ${name}: ${trouble.reason}, since ${isoTime(trouble.since)}: ${consequence}`];
   });
 }

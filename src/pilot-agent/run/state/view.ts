@@ -15,7 +15,7 @@ import type { SecretTrouble } from './secret-troubles.ts';
 import type { RuntimeSign } from '../sources/apply-runtime.ts';
 import { noSettings, type RuntimeSettings } from '../start/runtime-settings.ts';
 import type { KnownConfig, ShapedConfig } from '../start/shape-source.ts';
-import { sourcesRead, type SourceStatuses, sourceTold } from './source-status.ts';
+import { sourcesRead, type SourceStatuses, afterSourceSign } from './source-status.ts';
 
 /** A sign of the servers beside Envoy. */
 export type ServersSign =
@@ -56,7 +56,7 @@ export type ServersSign =
 
 /** A report of the Envoy that serves about itself. */
 export interface EnvoySign {
-  readonly type: 'envoy-told';
+  readonly type: 'envoy-reported';
   /** Such as `1.36.2`. */
   readonly version: string;
   readonly path: string;
@@ -136,7 +136,7 @@ export interface RunView {
   /** When a probe first found the agent ready: ms since 1970. */
   readonly readyAt: number | undefined;
   /** A change was reported, and no reading has followed yet. */
-  readonly isChangeTold: boolean;
+  readonly isChangeReported: boolean;
   /** The warnings that were logged. */
   readonly warned: ReadonlySet<string>;
   /** How often each part has failed. */
@@ -169,7 +169,7 @@ export function firstView(knownConfig: KnownConfig, startedAt: number): RunView 
       runtime: noSettings,
       readyAt: undefined,
       known: knownConfig,
-      isChangeTold: false,
+      isChangeReported: false,
       warned: new Set<string>(),
     },
     ...{ failures, isBroken: false, askedBy: undefined, lines: [] },
@@ -197,9 +197,9 @@ export function view(before: RunView, { sign, at: time }: RunEvent): RunView {
       return { ...before, past: timeline(past, { type: 'change-seen', at: time }) };
     case 'source-read':
     case 'source-unreadable':
-      return { ...before, sources: sourceTold(before.sources, sign, time) };
+      return { ...before, sources: afterSourceSign(before.sources, sign, time) };
     case 'window-opened':
-      return { ...before, isChangeTold: true };
+      return { ...before, isChangeReported: true };
     case 'read':
       return {
         ...before,
@@ -207,7 +207,7 @@ export function view(before: RunView, { sign, at: time }: RunEvent): RunView {
         known: sign.reading.config?.known ?? before.known,
         runtime: sign.reading.config?.runtime ?? before.runtime,
         sources: sourcesRead(before.sources, sign.reading.config ?? {}, time),
-        isChangeTold: false,
+        isChangeReported: false,
         warned: new Set([...before.warned, ...(sign.reading.config?.warnings ?? [])]),
       };
     case 'certificates-read':
@@ -219,7 +219,7 @@ export function view(before: RunView, { sign, at: time }: RunEvent): RunView {
         ...before,
         pushes: [...before.pushes, { at: time, ...sign.push }].slice(-keptPushes),
       };
-    case 'envoy-told':
+    case 'envoy-reported':
       return { ...before, envoyVersion: sign.version };
     case 'servers-measured':
       return { ...before, families: new Map(before.families).set(sign.server, sign.families) };

@@ -22,6 +22,6 @@ export function envoyVersion(
     switchMap(() => admin.request('GET', '/server_info')),
     map((answer) => (answer.ok ? form.exec(answer.value.body)?.[1] : undefined)),
     filter((version) => version !== undefined),
-    map((version): EnvoySign => ({ type: 'envoy-told', version, path })),
+    map((version): EnvoySign => ({ type: 'envoy-reported', version, path })),
   );
 }

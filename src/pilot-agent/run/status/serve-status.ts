@@ -75,7 +75,7 @@ const real: Listen = {
 
 /**
  * Runs the status port and the status socket over the view of the run, which `view$` emits at once
- * and when it changes. As {@link statusServer}; without a port it emits `listening` at once.
+ * and when it changes. Works as {@link statusServer}; without a port it emits `listening` at once.
  */
 export function serveStatus(
   {

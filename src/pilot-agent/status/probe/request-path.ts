@@ -8,9 +8,9 @@ const control = /[\x00-\x1f\x7f]/;
 
 /**
  * Returns the path to request from the application, as the kubelet does for the path of a probe:
- * its URL parser escapes a path unless it is already valid. Leaves out a fragment, and what would
- * be the host of a URL. Leaves the text after a `?` unchanged, except for characters that would end
- * the line. Escapes a path that cannot be a URL as a whole. Pure.
+ * its URL parser escapes a path unless it is already valid. Leaves out a fragment, and the part
+ * that would be the host of a URL. Leaves the text after a `?` unchanged, except for characters
+ * that would end the line. Escapes the whole path if it cannot be a URL. Pure.
  */
 export function requestPath(given: string): string {
   const text = Buffer.from(given).toString('latin1'); // each byte is a character

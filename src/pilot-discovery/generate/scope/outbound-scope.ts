@@ -109,14 +109,14 @@ function scopeAfter(
 const isNamed = ({ namespace, spec }: Rule, hosts: EgressHosts): boolean =>
   hosts.of(namespace).some(({ meets }) => spec.hosts.some(meets));
 
-/** Returns the services of before if they are the same. */
+/** Returns the earlier services if they are the same. */
 const steady = (before: Services | undefined, now: Services): Services =>
   before !== undefined && isSame([...before.values()], [...now.values()]) ? before : now;
 
 const steadyList = <T>(before: readonly T[], now: readonly T[]): readonly T[] =>
   isSame(before, now) ? before : now;
 
-/** Returns whether a service or a VirtualService has changed that the blocks name. */
+/** Returns whether a service or a VirtualService that the blocks name has changed. */
 function mayDiffer(
   { value, sources: [servicesBefore, rulesBefore] }: Derived<Sources, OutboundScope>,
   [services, virtualServices]: Sources,

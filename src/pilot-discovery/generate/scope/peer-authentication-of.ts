@@ -7,9 +7,9 @@ import { ownMember } from '../../../shared/text/own-member.ts';
 
 /** The mutual TLS that a proxy requires of its clients. */
 export interface PeerPolicy {
-  /** The mode of ports that have none of their own. */
+  /** The mode of ports that `ports` does not have. */
   readonly mode: SetMode;
-  /** The modes of ports that have one of their own. */
+  /** The modes of ports for which a policy sets one. */
   readonly ports: ReadonlyMap<number, SetMode>;
   readonly of: readonly Resource<'PeerAuthentication'>[];
 }

@@ -183,7 +183,7 @@ function flawsOf(
       serviceFlaw(
         place,
         name,
-        `its name '${name}' is no part of a DNS name, so it has no host and is not served`,
+        `its name '${name}' cannot be part of a DNS name, so it has no host and is not served`,
         'warning',
       ),
     ),

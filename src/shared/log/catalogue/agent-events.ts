@@ -83,7 +83,7 @@ export const agentEvents = {
   /** Envoy has applied runtime settings: log levels and runtime values. */
   'runtime.told': info('Envoy has its runtime settings'),
   /** Envoy has not applied runtime settings. The agent tries again. */
-  'runtime.refused': warn('Envoy has not taken its runtime settings: the agent tries again'),
+  'runtime.refused': warn('Envoy has not applied its runtime settings: the agent tries again'),
   /** The agent waits for files before the first start. */
   'files.awaited': info('waiting for files or sources'),
   /** The files that the agent waited for exist. */
@@ -117,5 +117,5 @@ export const agentEvents = {
   /** The demo has removed its temporary folder. */
   'demo.folder_removed': info('the temporary folder is removed'),
   /** The answers to the last requests of the demo, with the count of each. */
-  'demo.answers': info((requests: number) => `what ${requests} requests got`),
+  'demo.answers': info((requests: number) => `the answers to ${requests} requests`),
 };

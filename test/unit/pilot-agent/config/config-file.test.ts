@@ -306,7 +306,7 @@ describe('the sources of a file', () => {
     [{ ...http, at: 'x' }, '.at', 'has no effect unless as is merge'],
     [{ ...http, as: 'all' }, '.as', "'all' is not one of restart, envoy, merge, runtime, secret"],
     [{ ...kube, namespace: 'A' }, '.namespace', "'A' is not the name of a namespace"],
-    [{ ...consul, service: 'web' }, '.prefix', 'and service: a source of Consul has one of them'],
+    [{ ...consul, service: 'web' }, '.prefix', 'a source of Consul has either prefix or service'],
   ])('are refused with their place: %j', (source, at, text) => {
     expect(problemsOf(withFile({ sources: [source] }))).toEqual([
       { place: `config file a.yaml: sources[0]${at}`, text },

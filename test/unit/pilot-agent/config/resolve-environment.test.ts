@@ -19,7 +19,7 @@ it.each<{ value: string | undefined; cap: number; wrong?: true }>([
     expect(config.drainCap).toBe(cap);
     expect(warnings).toEqual(
       wrong
-        ? [`${seconds}: '${value ?? ''}' is not a whole number of seconds: the default holds`]
+        ? [`${seconds}: '${value ?? ''}' is not a whole number of seconds: the default applies`]
         : [],
     );
   },
@@ -52,7 +52,7 @@ it.each<{ value: string; minimum: number; wrong?: true }>([
     expect(warnings).toEqual(
       wrong
         ? [
-            `MINIMUM_DRAIN_DURATION: '${value}' is not a duration (such as '45s' or '1m30s'): the default holds`,
+            `MINIMUM_DRAIN_DURATION: '${value}' is not a duration (such as '45s' or '1m30s'): the default applies`,
           ]
         : [],
     );
@@ -84,7 +84,7 @@ it.each([
     expect(accepted({ env: { [variable]: wrong } })).toMatchObject({
       config: { [field]: standard },
       sources: { [field]: 'default' },
-      warnings: [`${variable}: '${wrong}' is not a port (1 to 65535): the default holds`],
+      warnings: [`${variable}: '${wrong}' is not a port (1 to 65535): the default applies`],
     });
 });
 
@@ -192,13 +192,13 @@ describe('STACKDRIVER_TRACING_*', () => {
     expect(accepted({ env })).toMatchObject({
       config: { tracing: { stackdriver: { debug: false, maxNumberOfAttributes: 200 } } },
       warnings: [
-        "STACKDRIVER_TRACING_DEBUG: 'yes' is not true or false: the default holds",
-        "STACKDRIVER_TRACING_MAX_NUMBER_OF_ATTRIBUTES: '-1' is not a whole number from 0 on: the default holds",
+        "STACKDRIVER_TRACING_DEBUG: 'yes' is not true or false: the default applies",
+        "STACKDRIVER_TRACING_MAX_NUMBER_OF_ATTRIBUTES: '-1' is not a whole number from 0 on: the default applies",
       ],
     });
     expect(accepted({ env: { STACKDRIVER_TRACING_ENABLED: '' } })).toMatchObject({
       config: { tracing: undefined },
-      warnings: ["STACKDRIVER_TRACING_ENABLED: '' is not true or false: the default holds"],
+      warnings: ["STACKDRIVER_TRACING_ENABLED: '' is not true or false: the default applies"],
     });
   });
 });
@@ -313,6 +313,6 @@ it('secrets have the variables that say something of them as their source', () =
       secrets: '$CA_ADDR, $SECRET_TTL, $ISTIO_META_TLS_CLIENT_KEY',
       metadataVariables: '$ISTIO_META*',
     },
-    warnings: ["INITIAL_BACKOFF_MSEC: 'soon' is not a whole number of ms: the default holds"],
+    warnings: ["INITIAL_BACKOFF_MSEC: 'soon' is not a whole number of ms: the default applies"],
   });
 });

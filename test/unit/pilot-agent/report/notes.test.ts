@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { noteAnchor, untoldNotes } from '../../../../src/pilot-agent/report/notes.ts';
+import { noteAnchor, furtherNotes } from '../../../../src/pilot-agent/report/notes.ts';
 import { controlPlaneNotes } from '../../../../src/pilot-agent/run/status/control-plane-notes.ts';
 import { secretNotes } from '../../../../src/pilot-agent/run/state/secret-troubles.ts';
 import { sourceNotes } from '../../../../src/pilot-agent/run/state/source-status.ts';
@@ -35,7 +35,7 @@ describe('a note', () => {
 
   it('is left out where its reason is told already', () => {
     expect(
-      untoldNotes(['source a: gone, since now', 'source b: away, since now'], ['gone', undefined]),
+      furtherNotes(['source a: gone, since now', 'source b: away, since now'], ['gone', undefined]),
     ).toEqual(['source b: away, since now']);
   });
 });

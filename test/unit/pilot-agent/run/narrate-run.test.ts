@@ -108,14 +108,14 @@ it.each<[sign: RunSign, line: Readonly<Record<string, unknown>>]>([
     {
       level: 'warn',
       event: 'runtime.refused',
-      msg: 'Envoy has not taken its runtime settings: the agent tries again',
+      msg: 'Envoy has not applied its runtime settings: the agent tries again',
       epoch: 1,
       reason,
       delayMs: 200,
     },
   ],
   [
-    { type: 'envoy-told', version: '1.0.0', path: '/envoy' },
+    { type: 'envoy-reported', version: '1.0.0', path: '/envoy' },
     {
       level: 'warn',
       event: 'envoy.unsupported',

@@ -47,7 +47,7 @@ describe('consul', () => {
 
   it.each([
     { what: 'has no leader', status: 500, body: 'No cluster leader', says: 'it has no leader now' },
-    { what: 'fails', status: 500, body: 'rpc error', says: 'it answers 500 where 200 is expected' },
+    { what: 'fails', status: 500, body: 'rpc error', says: 'it answers 500 instead of 200' },
     {
       what: 'answers for a leader that it has lost',
       headers: { 'x-consul-knownleader': 'false' },

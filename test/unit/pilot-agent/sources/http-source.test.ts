@@ -180,8 +180,8 @@ describe('http', () => {
       head: [307, {}],
       says: 'it answers 307, a redirect. Redirects are not followed: give that URL if you trust it',
     },
-    { what: 'no document', head: [404, {}], says: 'it answers 404 where 200 is expected' },
-    { what: 'an empty success', head: [204, {}], says: 'it answers 204 where 200 is expected' },
+    { what: 'no document', head: [404, {}], says: 'it answers 404 instead of 200' },
+    { what: 'an empty success', head: [204, {}], says: 'it answers 204 instead of 200' },
     { what: 'a refusal', head: [401, {}], says: 'it answers 401: no token file is given' },
     {
       what: '"not modified" to who knows nothing',

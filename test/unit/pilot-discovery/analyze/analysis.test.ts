@@ -204,7 +204,7 @@ describe('an analysis finds', () => {
           )
           .join(''),
       [
-        'Error [IST0109] (VirtualService shop/b a.yaml:21) spec.hosts[0]: shop/a is for a.test too, and one of them counts alone: merge them',
+        'Error [IST0109] (VirtualService shop/b a.yaml:21) spec.hosts[0]: shop/a is for a.test too, and only one of them takes effect: merge them',
       ],
     ],
     [

@@ -36,7 +36,7 @@ const last = (...events: readonly StreamsEvent[]): readonly string[] => {
       case 'serve':
         return `serve ${effect.connection}`;
       case 'refuse':
-        return `refuse ${effect.connection} ${effect.code} ${effect.reason}, ${effect.isTold ? 'told' : 'quietly'}`;
+        return `refuse ${effect.connection} ${effect.code} ${effect.reason}, ${effect.isReported ? 'told' : 'quietly'}`;
       case 'end': {
         const ends = [...effect.after].map(([connection, ms]) => `${connection}:${ms}`);
         return `end ${ends.join(' ')} ${effect.why}`;

@@ -130,7 +130,7 @@ describe('boundedMessages', () => {
     compressed[0] = 1;
     const ended = endOf(fresh);
     fresh.write(compressed);
-    expect(await ended).toBe('12 compressed messages are not taken 0');
+    expect(await ended).toBe('12 compressed messages are not accepted 0');
     answered.write(message(7));
     await once(answered, 'response');
     answered.write(compressed);
@@ -143,7 +143,7 @@ describe('boundedMessages', () => {
       Array.from({ length: 5 }, (_, index) => [`x-${index}`, 'a'.repeat(4_000)]),
     );
     expect(await endOf(openStream(connected(), path, headers))).toMatch(
-      /^8 its metadata have \d+ bytes, and 16384 are the limit 0$/,
+      /^8 its metadata has \d+ bytes, and 16384 are the limit 0$/,
     );
   });
 

@@ -22,7 +22,7 @@ it.each<[what: string, made: LogLine, expected: LogLine]>([
   [
     'an event with a sentence that is made',
     line('demo.answers', { ok: 50 }, 50),
-    { level: 'info', event: 'demo.answers', msg: 'what 50 requests got', ok: 50 },
+    { level: 'info', event: 'demo.answers', msg: 'the answers to 50 requests', ok: 50 },
   ],
   [
     'one sentence of several, with its level',

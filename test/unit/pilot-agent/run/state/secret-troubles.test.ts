@@ -7,7 +7,7 @@ import {
   secretNotes,
   type SecretTroubles,
   secretUnready,
-  wasTold,
+  wasLogged,
 } from '../../../../../src/pilot-agent/run/state/secret-troubles.ts';
 import type { SdsEvent } from '../../../../../src/pilot-agent/secrets/sds/sds-telemetry.ts';
 import type { SecretState } from '../../../../../src/pilot-agent/secrets/secret.ts';
@@ -52,8 +52,8 @@ describe('what is wrong with the secrets', () => {
     const many = play(
       ...Array.from({ length: 1_001 }, (_, index) => misses(`file-root:/${index}`)),
     );
-    expect(many.told.size).toBe(1);
-    expect(wasTold(many, misses('file-root:/1000'))).toBe(true);
+    expect(many.logged.size).toBe(1);
+    expect(wasLogged(many, misses('file-root:/1000'))).toBe(true);
   });
 
   it('is why it cannot be had, and since when, of what an authority is to give', () => {
@@ -141,13 +141,13 @@ describe('what is wrong with the secrets', () => {
   });
 
   it('is told once for each secret and reason, and again after the secret was there', () => {
-    expect(wasTold(noTroubles, misses('default'))).toBe(false);
-    expect(wasTold(play(misses('default')), misses('default', 'no such file', 2))).toBe(true);
-    expect(wasTold(play(misses('default'), misses('default', 'empty')), misses('default'))).toBe(
+    expect(wasLogged(noTroubles, misses('default'))).toBe(false);
+    expect(wasLogged(play(misses('default')), misses('default', 'no such file', 2))).toBe(true);
+    expect(wasLogged(play(misses('default'), misses('default', 'empty')), misses('default'))).toBe(
       true,
     );
-    expect(wasTold(play(misses('default')), misses('default', 'empty'))).toBe(false);
-    expect(wasTold(play(misses('default')), misses('ROOTCA'))).toBe(false);
-    expect(wasTold(play(misses('default'), is('default')), misses('default'))).toBe(false);
+    expect(wasLogged(play(misses('default')), misses('default', 'empty'))).toBe(false);
+    expect(wasLogged(play(misses('default')), misses('ROOTCA'))).toBe(false);
+    expect(wasLogged(play(misses('default'), is('default')), misses('default'))).toBe(false);
   });
 });

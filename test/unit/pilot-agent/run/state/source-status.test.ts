@@ -5,7 +5,7 @@ import {
   sourcesRead,
   sourcesShown,
   type SourceStatuses,
-  sourceTold,
+  afterSourceSign,
 } from '../../../../../src/pilot-agent/run/state/source-status.ts';
 import type { SourceChange } from '../../../../../src/streams/config-source.ts';
 
@@ -18,7 +18,7 @@ const failed: SourceChange = {
 };
 const after = (...signs: readonly SourceChange[]): SourceStatuses =>
   signs.reduce(
-    (all: SourceStatuses, sign, second) => sourceTold(all, sign, second * 1_000),
+    (all: SourceStatuses, sign, second) => afterSourceSign(all, sign, second * 1_000),
     new Map(),
   );
 
@@ -40,7 +40,7 @@ describe('how it stands with a source', () => {
 
   it('is a note of readiness while it cannot be read', () => {
     expect(sourceNotes(after(read('a'), failed, failed))).toEqual([
-      'source url: refused, since 1970-01-01T00:00:01.000Z: what was read last holds',
+      'source url: refused, since 1970-01-01T00:00:01.000Z: the last content stays in use',
     ]);
     expect(sourceNotes(after(failed))).toEqual([
       'source url: refused, since 1970-01-01T00:00:00.000Z: nothing was read yet',

@@ -187,7 +187,7 @@ describe('what the source over Consul emits', () => {
       emitted([catalog('my_web', 'web'), { type: 'instances', service: 'web', read }])[0]?.[0],
     ).toBe(
       `flaws ${[
-        "warning ConsulService/default/my_web: its name 'my_web' is no part of a DNS name, so it has no host and is not served",
+        "warning ConsulService/default/my_web: its name 'my_web' cannot be part of a DNS name, so it has no host and is not served",
         ...problems.slice(0, 4).map((text) => `warning ConsulService/default/web: ${text}`),
         'warning ConsulService/default/web: 3 more problems',
       ].join(', ')}`,
