@@ -22,7 +22,13 @@ export interface AskingNode {
   readonly locality?: Uint8Array;
 }
 
-/** Asks a control plane of this machine for all that a proxy asks for, once, as Envoy does. */
+/** Routes that have gone since their listeners were sent are not answered. In ms. */
+const patience = 15_000;
+
+/**
+ * Asks a control plane of this machine for all that a proxy asks for, once, as Envoy does. Rejects
+ * if an answer is missing after 15 s.
+ */
 export function askAll(port: number, node: AskingNode): Promise<Told> {
   const method = grpcDefinition(AggregatedDiscoveryService)['streamAggregatedResources'];
   if (method === undefined) throw new Error('there is no such method');
@@ -36,7 +42,9 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
   );
   const call = open as unknown as ClientDuplexStream<DiscoveryRequest, DiscoveryResponse>;
   const told: Partial<Record<XdsType, readonly Published[]>> = {};
+  const names: Partial<Record<XdsType, readonly string[]>> = {};
   const ask = (type: XdsType, resourceNames: readonly string[]): void => {
+    names[type] = resourceNames;
     if (resourceNames.length === 0 && (type === 'endpoint' || type === 'route')) told[type] = [];
     else
       call.write(
@@ -47,10 +55,18 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
         }),
       );
   };
+  let limit: NodeJS.Timeout | undefined;
   return new Promise<Told>((done, fail) => {
+    limit = setTimeout(() => fail(new Error('an answer is missing')), patience);
     call.on('error', fail);
-    call.on('data', ({ typeUrl, resources }: DiscoveryResponse) => {
+    call.on('data', ({ typeUrl, resources, versionInfo, nonce }: DiscoveryResponse) => {
       const type = xdsTypes.find((one) => typeUrls[one] === typeUrl) ?? 'cluster';
+      const resourceNames = [...(names[type] ?? [])];
+      call.write(
+        create(DiscoveryRequestSchema, {
+          ...{ typeUrl, versionInfo, responseNonce: nonce, resourceNames },
+        }),
+      );
       if (told[type] !== undefined) return;
       const read = resources.map((any) => published(any.typeUrl, any.value) as Published);
       told[type] = read;
@@ -66,6 +82,7 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
     });
     ask('cluster', []);
   }).finally(() => {
+    clearTimeout(limit);
     call.cancel();
     client.close();
   });

@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { execa } from 'execa';
+import { connects } from '../support/connects.ts';
+import {
+  type KubeServer,
+  pathOf,
+  type Resource,
+  startKubeServer,
+} from '../support/e2e/kube-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+
+/** A Kubernetes API, and a control plane that reads it. */
+export interface KubeMesh {
+  readonly kube: KubeServer;
+  /** The port of ADS. */
+  readonly port: number;
+  /**
+   * Makes objects, each with its status; resolves to what the API has then. Objects that the API
+   * refuses, or whose kind it does not have, are left out.
+   */
+  make(resources: readonly Resource[]): Promise<readonly Resource[]>;
+  remove(resources: readonly Resource[]): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** The API refuses the content of an object, or does not have its kind. */
+const isLeftOut = /: (?:422 .*"Invalid"|404 404 page not found)/;
+
+async function made(kube: KubeServer, { status, ...resource }: Resource): Promise<Resource> {
+  const applied = await kube.apply(resource);
+  if (status === undefined) return applied;
+  const path = `${pathOf(applied)}/status`;
+  return (await kube.ask('PATCH', path, { status }, 'application/merge-patch+json')) as Resource;
+}
+
+/** Resolves when the control plane takes connections. */
+export async function startKubeMesh(namespaces: Iterable<string>): Promise<KubeMesh> {
+  const kube = await startKubeServer();
+  for (const name of namespaces)
+    await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const [port = 0] = await freePorts(1);
+  const mesh = join(kube.folder, 'mesh.yaml');
+  writeFileSync(mesh, '');
+  const child = execa(
+    process.execPath,
+    [
+      ...[resolve('dist/pilot-discovery.cjs'), 'discovery'],
+      ...['--kubeconfig', kube.kubeconfig, '--meshConfig', mesh, '--massRemovalHold', '0s'],
+      ...['--grpcAddr', `127.0.0.1:${port}`, '--httpAddr', '', '--monitoringAddr', ''],
+    ],
+    {
+      stdio: ['ignore', { file: join(kube.folder, 'ours.log') }, 'ignore'],
+      reject: false,
+      cwd: kube.folder,
+    },
+  );
+  await eventually(() => connects(port));
+  return {
+    kube,
+    port,
+    async make(resources) {
+      const results = await Promise.allSettled(resources.map((resource) => made(kube, resource)));
+      return results.flatMap((result) => {
+        if (result.status === 'fulfilled') return [result.value];
+        if (isLeftOut.test(String(result.reason))) return [];
+        throw result.reason;
+      });
+    },
+    async remove(resources) {
+      await Promise.all(
+        [...new Set(resources.filter(({ kind }) => kind !== 'Namespace').map(pathOf))].map((path) =>
+          kube.ask('DELETE', `${path}?gracePeriodSeconds=0`),
+        ),
+      );
+    },
+    async dispose() {
+      child.kill('SIGKILL');
+      await child;
+      await kube.dispose();
+    },
+  };
+}
