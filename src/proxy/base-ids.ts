@@ -41,11 +41,9 @@ export interface ReservedBaseId {
  */
 export function reserveBaseId(draw = () => randomInt(1, highest)): ReservedBaseId {
   accessSync(folder, constants.W_OK | constants.X_OK);
-  const names = readdirSync(folder);
-  removeDead(names);
+  removeDead(readdirSync(folder));
   for (let tries = 0; tries < most; tries += 1) {
     const baseId = draw();
-    if (isTaken(baseId, names)) continue;
     const reservation = holdBaseId(baseId);
     if (reservation === undefined) throw new Error(`no socket can be made in ${folder}`);
     if (!isTaken(baseId, readdirSync(folder), reservation.name)) return reservation;
@@ -55,7 +53,7 @@ export function reserveBaseId(draw = () => randomInt(1, highest)): ReservedBaseI
 }
 
 /** Whether any of these files belongs to that base id, except the reservation `ownName`. */
-function isTaken(baseId: number, names: readonly string[], ownName?: string): boolean {
+function isTaken(baseId: number, names: readonly string[], ownName: string): boolean {
   return names.some((name) => {
     const memoryId = memory.exec(name)?.[1];
     if (memoryId !== undefined) return Math.floor(Number(memoryId) / factor) === baseId;

@@ -80,18 +80,10 @@ export const proxy: readonly Mutant[] = [
     replace: 'answer.ok ? activeRequests',
   },
   {
-    id: 'proxy/base-id-taken',
-    file: 'proxy/base-ids.ts',
-    find: 'if (isTaken(baseId, names)) continue;',
-    replace: '',
-  },
-  {
     id: 'proxy/base-id-looked-at-again',
     file: 'proxy/base-ids.ts',
     find: 'if (!isTaken(baseId, readdirSync(folder), reservation.name)) return reservation;',
     replace: 'return reservation;',
-    explained:
-      'Two agents would have to draw the same id in the same moment, which a test cannot bring about',
   },
   {
     id: 'proxy/base-id-of-the-dead',

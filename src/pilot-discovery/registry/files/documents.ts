@@ -1,11 +1,5 @@
+import type { FileDocument } from './file-document.ts';
 import { listItems } from './list-items.ts';
-
-/** One document of a file, or one item of a `List`. */
-export interface Document {
-  readonly bytes: Buffer;
-  /** The number of lines in front of it. */
-  readonly before: number;
-}
 
 const newLine = 0x0a;
 const separator = Buffer.from('---');
@@ -15,7 +9,7 @@ const endsSeparator = new Set([0x20, 0x09, 0x0d, newLine]);
  * Returns the documents of a file. The items of a `List` are documents of their own, so that a
  * `List` may be larger than a document, and only the items that changed are read again.
  */
-export function documentsOf(bytes: Buffer): readonly Document[] {
+export function documentsOf(bytes: Buffer): readonly FileDocument[] {
   return dividedBySeparators(bytes).flatMap((document) => listItems(document) ?? [document]);
 }
 
@@ -24,8 +18,8 @@ export function documentsOf(bytes: Buffer): readonly Document[] {
  * at the beginning of a line is always a separator (YAML 1.2, 9.1.2). A file with directives is not
  * divided.
  */
-function dividedBySeparators(bytes: Buffer): readonly Document[] {
-  const documents: Document[] = [];
+function dividedBySeparators(bytes: Buffer): readonly FileDocument[] {
+  const documents: FileDocument[] = [];
   let [start, lines, before] = [0, 0, 0];
   for (let offset = 0; offset < bytes.length; lines += 1) {
     if (bytes[offset] === 0x25) return [{ bytes, before: 0 }];

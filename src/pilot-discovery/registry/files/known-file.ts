@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../../istio/model.ts';
 import type { Steps } from '../../../shared/text/steps.ts';
-import { type Document, documentsOf } from './documents.ts';
+import { documentsOf } from './documents.ts';
+import type { FileDocument } from './file-document.ts';
 
 /** Reads resources and flaws from a text, in steps. Their lines are those of the text. */
 export type ReadResources = (text: string, place: FilePlace) => Steps<Omit<Contents, 'before'>>;
@@ -122,7 +123,7 @@ export function* readKnownFile(
 }
 
 function* contentsOf(
-  { bytes, before }: Document,
+  { bytes, before }: FileDocument,
   place: FilePlace,
   read: ReadResources,
 ): Steps<Contents> {

@@ -1,4 +1,4 @@
-import type { Document } from './documents.ts';
+import type { FileDocument } from './file-document.ts';
 
 /** The lines of one item. `until` is the first line after it. */
 interface Span {
@@ -11,7 +11,7 @@ interface Span {
  * `kubectl get -o yaml` and `-o json` write it. Undefined for any other text. A `List` that is
  * written in another way is any other text, too. Pure.
  */
-export function listItems({ bytes, before }: Document): readonly Document[] | undefined {
+export function listItems({ bytes, before }: FileDocument): readonly FileDocument[] | undefined {
   const isJson = /^\s*\{/.test(bytes.toString('latin1', 0, 100));
   if (!bytes.includes(isJson ? '"kind": "List"' : 'kind: List')) return undefined;
   // One character for each byte, so that an offset in the text is one in the bytes.

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificateRequest } from '../../../../src/pilot-agent/secrets/ca/certificate-request.ts';
+import { der, derElements } from '../../../../src/pilot-discovery/ca/der.ts';
 import {
   type CertificateOrder,
   issueCertificate,
@@ -229,11 +230,23 @@ describe('readRequest', () => {
   it('refuses a key of RSA with an exponent of 1, for which anyone can sign', async () => {
     const bytes = testCsr(rsaKeys, 'RSA SHA-256');
     const place = bytes.indexOf(Buffer.from('0203010001', 'hex'));
-    const der = Buffer.from(bytes);
-    der.set([0x02, 0x03, 0x00, 0x00, 0x01], place);
-    expect(await reasonOf(csrPem(der))).not.toBe('read');
-    der.set([0x02, 0x03, 0x01, 0x00, 0x00], place);
-    expect(await reasonOf(csrPem(der))).toMatch(/public exponent|cannot be read/);
+    const changed = Buffer.from(bytes);
+    changed.set([0x02, 0x03, 0x00, 0x00, 0x01], place);
+    expect(await reasonOf(csrPem(changed))).not.toBe('read');
+    changed.set([0x02, 0x03, 0x01, 0x00, 0x00], place);
+    expect(await reasonOf(csrPem(changed))).toMatch(/public exponent|cannot be read/);
+  });
+
+  it('refuses a request with something after it, or with one more part', async () => {
+    const bytes = testCsr(...goodKeys['P-256']);
+    const { content = Buffer.of() } = derElements(bytes)?.[0] ?? {};
+    for (const more of [
+      Buffer.concat([bytes, der(0x05)]),
+      der(0x30, content, der(0x05)),
+      der(0x30, ...(derElements(content) ?? []).slice(0, 2).map((part) => part.bytes)),
+    ])
+      expect(await reasonOf(csrPem(more))).toBe('it is not a certificate request (PKCS#10) in DER');
+    expect(await reasonOf(csrPem(der(0x30, content)))).toBe('read');
   });
 
   it('refuses a request that another key has signed', async () => {

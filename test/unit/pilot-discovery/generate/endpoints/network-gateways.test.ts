@@ -96,6 +96,14 @@ networks:
     expect(seenFrom('{ NETWORK: near }', pods, cluster)).toBe(
       assignment(name, '[10.3.0.1 1, 2.2.2.2 1]'),
     );
+    const entry = entries.replace(
+      /    - [^]*$/,
+      '    - { address: 10.2.0.1, serviceAccount: x }\n',
+    );
+    for (const networks of [ranged, cluster])
+      expect(seenFrom('{ NETWORK: near }', entry, networks)).toBe(
+        assignment('outbound|80||a.mesh', '[10.2.0.1 1]'),
+      );
   });
 
   it('are the same view for proxies of two networks, if there are no gateways', () => {

@@ -36,9 +36,24 @@ function yamlOf(filters: ReturnType<typeof filtersOf>['http']): string {
   return stringify(read, { lineWidth: 0 });
 }
 
+const never = `  policies:
+      ns[ns]-policy[p0]-rule[0]:
+        permissions:
+          - not_rule:
+              any: true
+        principals:
+          - not_id:
+              any: true
+`;
+
 describe('the filters of AuthorizationPolicies', () => {
   it('are none without a policy', () => {
     expect(filtersOf([])).toEqual({ http: [], tcp: [] });
+  });
+
+  it('are a golden pair: a policy without rules allows nobody', () => {
+    const { http, tcp } = filtersOf(['{}']);
+    for (const filters of [http, tcp]) expect(yamlOf(filters)).toContain(never);
   });
 
   it('are a golden pair: who may call what', () => {
