@@ -149,6 +149,12 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     text: 'Audiences; a token on the secure port must be for one of them',
   },
   {
+    name: 'JWT_RULE',
+    example: '{"issuer":"https://a.example","audiences":["a"]}',
+    standard: tokenDefaults.JWT_RULE,
+    text: 'Issuer (OpenID) whose tokens count',
+  },
+  {
     name: 'KUBECONFIG',
     example: '/etc/kubeconfig',
     standard: '',

@@ -1,4 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
@@ -11,7 +13,7 @@ import { askSecurely } from '../support/secure-client.ts';
 import { tokenIssuer } from '../support/token-issuer.ts';
 import { type WorkloadAuthority, workloadAuthority } from '../support/workload-authority.ts';
 
-const cluster = tokenIssuer('cluster');
+const [cluster, issuer] = [tokenIssuer('cluster'), tokenIssuer('issuer')];
 const web = { iss: 'https://cluster', sub: 'system:serviceaccount:shop:web' };
 const id = 'sidecar~10.0.0.1~web-0.shop~shop.svc.cluster.local';
 
@@ -72,6 +74,17 @@ describe('each variable about tokens', () => {
     };
   }
 
+  /** Serves keys; returns their address. */
+  async function serveKeys(keys: () => string | undefined): Promise<string> {
+    const server = createServer((_, response) => {
+      const answer = keys();
+      response.writeHead(answer === undefined ? 503 : 200).end(answer);
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    ends.push(() => (server.closeAllConnections(), server.close()));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+  }
+
   const rows: Readonly<Record<keyof typeof tokenDefaults, () => Promise<void>>> = {
     async TOKEN_AUDIENCES() {
       const token = (aud: string) => cluster.sign({ ...web, aud: [aud] });
@@ -83,6 +96,53 @@ describe('each variable about tokens', () => {
       expect(await asks(token('mesh'))).toBe('ANSWERED');
       expect(reviews.asked.at(-1)?.audiences).toEqual(['mesh', 'other']);
     },
+    async JWT_RULE() {
+      const outside = { iss: 'https://issuer.test', sub: web.sub, aud: 'machines' };
+      const jwksUri = await serveKeys(() => issuer.keys);
+      const rule = { issuer: outside.iss, audiences: ['machines'], jwksUri };
+      const asks = await start({
+        JWT_RULE: JSON.stringify(rule),
+        BLOCKED_CIDRS_IN_JWKS_URIS: 'none',
+      });
+      expect(await asks(issuer.sign(outside))).toBe('ANSWERED');
+      expect(await asks(issuer.sign({ ...outside, aud: 'istio-ca' }))).toMatch(/"aud" claim/);
+      expect(await asks(cluster.sign(outside))).toMatch(/^UNAUTHENTICATED /);
+      // The Kubernetes API reviews the tokens of other issuers.
+      expect(await asks(cluster.sign({ ...web, aud: ['istio-ca'] }))).toBe('ANSWERED');
+      expect(await (await start({}))(issuer.sign(outside))).toMatch(/^UNAUTHENTICATED /);
+    },
   };
   it.each(Object.entries(rows))('%s has its effect', (_, observe) => observe());
+
+  it('JWT_RULE follows the issuer, which may be away or replace its keys', async () => {
+    const outside = { iss: 'https://issuer.test', sub: web.sub, aud: 'machines' };
+    let keys: string | undefined;
+    const jwksUri = await serveKeys(() => keys);
+    const asks = await start({
+      JWT_RULE: JSON.stringify({ issuer: outside.iss, audiences: ['machines'], jwksUri }),
+      BLOCKED_CIDRS_IN_JWKS_URIS: '10.0.0.0/8',
+    });
+    expect(await asks(issuer.sign(outside))).toMatch(/^UNAVAILABLE .*the log/);
+    keys = issuer.keys;
+    await expect.poll(() => asks(issuer.sign(outside))).toBe('ANSWERED');
+    const next = tokenIssuer('next');
+    keys = next.keys;
+    expect(await asks(next.sign(outside))).toMatch(/^UNAUTHENTICATED /); // and is fetched then
+    await expect.poll(() => asks(next.sign(outside))).toBe('ANSWERED');
+  });
+
+  it.each([
+    ['{', /JWT_RULE: it is no object in JSON/],
+    ['{"issuer":"https://a"}', /JWT_RULE: audiences: it is missing/],
+    ['{"issuer":"a","audiences":["b"]}', /JWT_RULE: it has no jwks and no jwksUri/],
+    ['{"issuer":"https://a","audiences":["b"],"jwksUrl":"x"}', /jwksUrl: .*did you mean jwksUri/],
+  ])('JWT_RULE %s is refused at the start', async (rule, reason) => {
+    const { exitCode, stderr } = await execa(
+      process.execPath,
+      [resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', 'config'],
+      { cwd: folder, reject: false, env: { JWT_RULE: rule } },
+    );
+    expect(exitCode).toBe(64);
+    expect(stderr).toMatch(reason);
+  });
 });

@@ -136,7 +136,11 @@ export function runDiscovery(
       {
         plain: config.grpc,
         secure:
-          config.secure && securePort(config.secure, { authority, findApi, snapshot$, scheduler }),
+          config.secure &&
+          securePort(config.secure, {
+            ...{ authority, findApi, snapshot$, scheduler },
+            blockedRanges: config.blockedRanges,
+          }),
       },
       {
         viewFor$,

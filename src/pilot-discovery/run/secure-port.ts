@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { map, type Observable, type SchedulerLike } from 'rxjs';
+import { EMPTY, ignoreElements, map, type Observable, of, type SchedulerLike } from 'rxjs';
 import type { FindAccess } from '../../shared/kube/access.ts';
 import { createObjects } from '../../shared/kube/create-objects.ts';
 import type { Snapshot } from '../environment/snapshots.ts';
@@ -7,8 +7,14 @@ import { boundedReviews, reviewBounds } from '../identity/bounded-reviews.ts';
 import { identifyBy } from '../identity/identify.ts';
 import { recentCallers } from '../identity/recent-callers.ts';
 import { mayReview, reviewByApi } from '../identity/review-by-api.ts';
+import { reviewByIssuer } from '../identity/review-by-issuer.ts';
+import { type IssuerKeys, reviewByKeys } from '../identity/review-by-keys.ts';
 import type { ReviewToken } from '../identity/review-token.ts';
 import { servingFiles } from '../identity/serving-files.ts';
+import type { IssuerRule } from '../istio/read-issuer-rule.ts';
+import type { BlockedRanges } from '../registry/keys/blocked-ranges.ts';
+import { fetchKeys } from '../registry/keys/fetch-keys.ts';
+import { issuerKeys } from '../registry/keys/issuer-keys.ts';
 import type { SecureConfig } from './discovery-config.ts';
 import type { MeshAuthority } from './mesh-authority.ts';
 import type { SecurePort } from './serve-grpc.ts';
@@ -20,6 +26,8 @@ export interface SecureParts {
   readonly authority: MeshAuthority | undefined;
   /** The Kubernetes API that reviews tokens; undefined if none is named. */
   readonly findApi: FindAccess | undefined;
+  /** Addresses from which no keys are fetched. */
+  readonly blockedRanges: BlockedRanges;
   /** Emits the current snapshot at once, if there is one. */
   readonly snapshot$: Observable<Snapshot>;
   readonly scheduler: SchedulerLike;
@@ -28,11 +36,12 @@ export interface SecureParts {
 /** Returns the secure port of a configuration. */
 export function securePort(
   { address, files, filesAre, nodes, tokens }: SecureConfig,
-  { authority, findApi, snapshot$, scheduler }: SecureParts,
+  { authority, findApi, blockedRanges, snapshot$, scheduler }: SecureParts,
 ): SecurePort {
   const trustDomain$ = snapshot$.pipe(map(({ environment }) => environment.mesh.trustDomain));
   const files$ = servingFiles(files, scheduler);
-  const review$ = findApi && reviewTokens(findApi, tokens, scheduler);
+  const keys = tokens.rule && keysOf(tokens.rule, blockedRanges, scheduler);
+  const review$ = reviewTokens(tokens, findApi, keys, scheduler);
   return {
     address,
     serving$:
@@ -42,15 +51,34 @@ export function securePort(
     identify$: identifyBy(trustDomain$, review$, scheduler),
     nodes,
     services: authority === undefined ? [] : [authority.service$],
+    upkeep$: (keys?.keys$ ?? EMPTY).pipe(ignoreElements()),
   };
 }
 
-function reviewTokens(
-  findApi: FindAccess,
-  { audiences }: TokenConfig,
+/** Returns the keys of an issuer: those in its rule, or those at its address. */
+function keysOf(
+  { keys }: IssuerRule,
+  blocked: BlockedRanges,
   scheduler: SchedulerLike,
-): ReviewToken {
-  const create$ = createObjects(findApi, 'pilot-discovery', mayReview);
-  const review$ = reviewByApi(create$, audiences, scheduler);
-  return recentCallers(boundedReviews(review$, reviewBounds, scheduler), scheduler);
+): IssuerKeys {
+  if (keys.type === 'fetched')
+    return issuerKeys(keys.from, (from) => fetchKeys(from, blocked), scheduler);
+  return { keys$: of({ ok: true, keys: keys.keys }), missed: () => undefined };
+}
+
+/** Returns how tokens are reviewed; undefined if nobody can. */
+function reviewTokens(
+  { audiences, rule }: TokenConfig,
+  findApi: FindAccess | undefined,
+  keys: IssuerKeys | undefined,
+  scheduler: SchedulerLike,
+): ReviewToken | undefined {
+  const byApi$ =
+    findApi &&
+    reviewByApi(createObjects(findApi, 'pilot-discovery', mayReview), audiences, scheduler);
+  const review$ =
+    rule === undefined || keys === undefined
+      ? byApi$
+      : reviewByIssuer(rule.issuer, reviewByKeys(rule, keys, scheduler), byApi$);
+  return review$ && recentCallers(boundedReviews(review$, reviewBounds, scheduler), scheduler);
 }

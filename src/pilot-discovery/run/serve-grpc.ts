@@ -31,6 +31,8 @@ export interface SecurePort {
   readonly nodes: 'own' | 'any';
   /** The services besides xDS. */
   readonly services: readonly SecureService<DiscoveryEvent>[];
+  /** Runs as long as the port does. */
+  readonly upkeep$: Observable<never>;
 }
 
 /** The ports of gRPC; undefined if a port is off. */
@@ -107,7 +109,7 @@ function servePlain(
 }
 
 function serveSecure(
-  { address, serving$, identify$, nodes, services }: SecurePort,
+  { address, serving$, identify$, nodes, services, upkeep$ }: SecurePort,
   options: ServeGrpcOptions,
   tell: ReportRefused,
 ): Served {
@@ -127,6 +129,7 @@ function serveSecure(
     call$: adsCalls(server),
     event$: merge(
       identified$,
+      upkeep$,
       ...services.map((serve$) => serve$(server, calls.callerOf)),
       listen$,
     ).pipe(finalize(() => server.forceShutdown())),

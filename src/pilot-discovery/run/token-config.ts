@@ -1,7 +1,11 @@
+import { type IssuerRule, readIssuerRule } from '../istio/read-issuer-rule.ts';
+
 /** How the tokens of callers are reviewed. */
 export interface TokenConfig {
   /** A token that the Kubernetes API reviews must be for one of them. */
   readonly audiences: readonly string[];
+  /** The issuer whose tokens the control plane verifies; undefined if there is none. */
+  readonly rule: IssuerRule | undefined;
 }
 
 export interface ResolvedTokens {
@@ -11,7 +15,7 @@ export interface ResolvedTokens {
 }
 
 /** The names of the variables, with their defaults. */
-export const tokenDefaults = { TOKEN_AUDIENCES: 'istio-ca' } as const;
+export const tokenDefaults = { TOKEN_AUDIENCES: 'istio-ca', JWT_RULE: '' } as const;
 
 type TokenVariable = keyof typeof tokenDefaults;
 
@@ -29,5 +33,7 @@ export function tokenConfig(env: Readonly<Record<string, string | undefined>>): 
   // Without one, the API would accept a token for itself.
   if (audiences.length === 0)
     problems.push(`TOKEN_AUDIENCES: '${textOf('TOKEN_AUDIENCES')}' names no audience`);
-  return { config: { audiences }, problems };
+  const read = textOf('JWT_RULE') === '' ? undefined : readIssuerRule(textOf('JWT_RULE'));
+  if (read?.ok === false) problems.push(...read.flaws.map((flaw) => `JWT_RULE: ${flaw}`));
+  return { config: { audiences, rule: read?.ok === true ? read.rule : undefined }, problems };
 }

@@ -115,4 +115,34 @@ export const identity: readonly Mutant[] = [
     find: "fault === 'unavailable' ? uncheckable : reason",
     replace: 'reason',
   },
+  {
+    id: 'identity/jwt-audience',
+    file: 'pilot-discovery/identity/review-by-keys.ts',
+    find: 'audience: [...audiences],',
+    replace: '',
+  },
+  {
+    id: 'identity/jwt-end',
+    file: 'pilot-discovery/identity/review-by-keys.ts',
+    find: "requiredClaims: ['iss', 'aud', 'exp', 'sub']",
+    replace: "requiredClaims: ['iss', 'aud', 'sub']",
+  },
+  {
+    id: 'identity/jwt-clock',
+    file: 'pilot-discovery/identity/review-by-keys.ts',
+    find: 'currentDate: new Date(now)',
+    replace: 'currentDate: new Date(0)',
+  },
+  {
+    id: 'identity/jwt-no-keys',
+    file: 'pilot-discovery/identity/review-by-keys.ts',
+    find: "fault: 'unavailable'",
+    replace: "fault: 'unauthenticated'",
+  },
+  {
+    id: 'identity/jwt-judge',
+    file: 'pilot-discovery/identity/review-by-issuer.ts',
+    find: 'proof.claims.issuer === issuer',
+    replace: 'proof.claims.issuer === issuer && others$ === undefined',
+  },
 ];

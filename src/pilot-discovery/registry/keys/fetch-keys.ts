@@ -13,6 +13,9 @@ import { isObject } from '../../../shared/text/is-object.ts';
 export type KeysAnswer =
   { readonly ok: true; readonly keys: string } | { readonly ok: false; readonly reason: string };
 
+/** Fetches the keys at an address once; emits the result and completes. */
+export type FetchKeys = (from: KeysAddress) => Observable<KeysAnswer>;
+
 /** The largest answer, in bytes. */
 const largest = 1 << 20;
 const mostRedirects = 5;

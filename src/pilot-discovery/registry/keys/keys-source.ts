@@ -2,28 +2,24 @@
 import {
   connect,
   distinctUntilChanged,
-  expand,
   filter,
   map,
   merge,
   mergeMap,
   type Observable,
   observeOn,
-  of,
   pairwise,
   scan,
   type SchedulerLike,
   startWith,
   takeUntil,
-  timeout,
-  timer,
 } from 'rxjs';
-import { backOff } from '../../../operators/back-off.ts';
 import type { FetchedKeys } from '../../environment/fetched-keys.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
 import type { Flaw } from '../../istio/model.ts';
 import type { KeysAddress } from '../../istio/token-rule.ts';
-import type { KeysAnswer } from './fetch-keys.ts';
+import type { FetchKeys, KeysAnswer } from './fetch-keys.ts';
+import { followKeys } from './follow-keys.ts';
 
 /** The name of this source. */
 export const keysSourceName = 'keys';
@@ -42,11 +38,6 @@ export interface AskedKeys {
   /** Whether the other sources have emitted everything that they had at the start. */
   readonly others: 'synced' | 'reading';
 }
-
-/** The time between two fetches, in ms. */
-const every = 20 * 60_000;
-/** The pauses after failed fetches, in ms. */
-const pauses = { first: 1_000, longest: 60_000 };
 
 type Sign =
   | { readonly type: 'asked'; readonly asked: AskedKeys }
@@ -86,7 +77,7 @@ const nothing: State = {
  */
 export function keysSource(
   asked$: Observable<AskedKeys>,
-  fetch$: (from: KeysAddress) => Observable<KeysAnswer>,
+  fetch$: FetchKeys,
   scheduler: SchedulerLike,
 ): Observable<StoreEvent> {
   return asked$.pipe(
@@ -100,7 +91,7 @@ export function keysSource(
         pairwise(),
         mergeMap(([before, now]) => [...now].filter(([id]) => !before.has(id))),
         mergeMap(([id, { from }]) =>
-          followed$(from, fetch$, scheduler).pipe(
+          followKeys(from, fetch$, scheduler).pipe(
             map((result): Sign => ({ type: 'fetched', id, result })),
             takeUntil(wanted$.pipe(filter((wanted) => !wanted.has(id)))),
           ),
@@ -112,38 +103,6 @@ export function keysSource(
     mergeMap(({ events }) => events),
     // The emitted events lead to new values of `asked$`.
     observeOn(scheduler),
-  );
-}
-
-interface Step {
-  readonly wait: number;
-  readonly failures: number;
-  readonly result: KeysAnswer | undefined;
-}
-
-/** Emits the result of each fetch. */
-function followed$(
-  from: KeysAddress,
-  fetch$: (from: KeysAddress) => Observable<KeysAnswer>,
-  scheduler: SchedulerLike,
-): Observable<KeysAnswer> {
-  const late: KeysAnswer = { ok: false, reason: `there is no answer within ${from.timeoutMs} ms` };
-  const first: Step = { wait: 0, failures: 0, result: undefined };
-  return of(first).pipe(
-    expand(({ wait, failures }) =>
-      timer(wait, scheduler).pipe(
-        mergeMap(() =>
-          fetch$(from).pipe(timeout({ each: from.timeoutMs, scheduler, with: () => of(late) })),
-        ),
-        map((result): Step =>
-          result.ok
-            ? { wait: every, failures: 0, result }
-            : { wait: backOff(pauses, failures), failures: failures + 1, result },
-        ),
-      ),
-    ),
-    map(({ result }) => result),
-    filter((result) => result !== undefined),
   );
 }
 

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { ExtendedKeyUsage } from '@peculiar/x509';
-import { asyncScheduler, BehaviorSubject, NEVER, of, type Subscription } from 'rxjs';
+import { asyncScheduler, BehaviorSubject, EMPTY, NEVER, of, type Subscription } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { identifyBy } from '../../../../src/pilot-discovery/identity/identify.ts';
@@ -56,6 +56,7 @@ describe('the secure port', () => {
           identify$: identifyBy(of('cluster.local'), undefined, asyncScheduler),
           nodes: 'own',
           services: [],
+          upkeep$: EMPTY,
         },
       },
       {

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { asyncScheduler, NEVER, of, type Subscription } from 'rxjs';
+import { asyncScheduler, EMPTY, NEVER, of, type Subscription } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   boundedReviews,
@@ -77,6 +77,7 @@ describe('tokens on the secure port', () => {
           ),
           nodes: 'own',
           services: [],
+          upkeep$: EMPTY,
         },
       },
       {

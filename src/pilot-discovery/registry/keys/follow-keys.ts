@@ -1,0 +1,54 @@
+import {
+  expand,
+  filter,
+  map,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  timeout,
+  timer,
+} from 'rxjs';
+import { backOff } from '../../../operators/back-off.ts';
+import type { KeysAddress } from '../../istio/token-rule.ts';
+import type { FetchKeys, KeysAnswer } from './fetch-keys.ts';
+
+/** The time between two fetches, in ms. */
+const every = 20 * 60_000;
+/** The pauses after failed fetches, in ms. */
+const pauses = { first: 1_000, longest: 60_000 };
+
+interface Step {
+  readonly wait: number;
+  readonly failures: number;
+  readonly result: KeysAnswer | undefined;
+}
+
+/**
+ * Fetches the keys of an issuer at once, then every 20 minutes; after a failure soon. Emits the
+ * result of each fetch. Cold; never completes, never errors.
+ */
+export function followKeys(
+  from: KeysAddress,
+  fetch$: FetchKeys,
+  scheduler: SchedulerLike,
+): Observable<KeysAnswer> {
+  const late: KeysAnswer = { ok: false, reason: `there is no answer within ${from.timeoutMs} ms` };
+  const first: Step = { wait: 0, failures: 0, result: undefined };
+  return of(first).pipe(
+    expand(({ wait, failures }) =>
+      timer(wait, scheduler).pipe(
+        mergeMap(() =>
+          fetch$(from).pipe(timeout({ each: from.timeoutMs, scheduler, with: () => of(late) })),
+        ),
+        map((result): Step =>
+          result.ok
+            ? { wait: every, failures: 0, result }
+            : { wait: backOff(pauses, failures), failures: failures + 1, result },
+        ),
+      ),
+    ),
+    map(({ result }) => result),
+    filter((result) => result !== undefined),
+  );
+}
