@@ -4,6 +4,7 @@ import {
   filter,
   map,
   merge,
+  NEVER,
   type Observable,
   type SchedulerLike,
   take,
@@ -12,6 +13,8 @@ import {
 
 /** Time between two looks at the clock. In ms. */
 const look = 60_000;
+/** The longest time that a timer of Node can wait: it ends a longer one at once. In ms. */
+const longest = 2 ** 31 - 1;
 
 /**
  * Emits 0 once and completes: after `delay` ms, or up to a minute after the clock shows that
@@ -25,7 +28,8 @@ export function clockTimer(
   return defer(() => {
     const start = scheduler.now();
     const seen$ = timer(look, look, scheduler).pipe(filter(() => scheduler.now() - start >= delay));
-    return merge(timer(delay, scheduler), seen$).pipe(
+    const exact$ = delay > longest ? NEVER : timer(delay, scheduler);
+    return merge(exact$, seen$).pipe(
       take(1),
       map(() => 0 as const),
     );

@@ -522,7 +522,8 @@ describe('each flag and variable of pilot-discovery', () => {
                 ? join(root, value)
                 : value,
       ]);
-      const listen = Object.entries(open).flatMap(([flag, port]) => [
+      const isSecureGiven = given(flags).some(([flag]) => flag === 'secureGRPCAddr');
+      const listen = Object.entries(isSecureGiven ? open : ports).flatMap(([flag, port]) => [
         `--${flag}`,
         `127.0.0.1:${port}`,
       ]);

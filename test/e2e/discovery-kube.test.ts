@@ -107,8 +107,9 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
 
   /** Starts a control plane. */
   async function start(...more: readonly string[]): Promise<Running> {
-    const [xds = 0, http = 0, monitoring = 0] = await freePorts(3);
-    const listen = { grpcAddr: xds, httpAddr: http, monitoringAddr: monitoring };
+    const [xds = 0, secure = 0, http = 0, monitoring = 0] = await freePorts(4);
+    const open = { grpcAddr: xds, secureGRPCAddr: secure };
+    const listen = { ...open, httpAddr: http, monitoringAddr: monitoring };
     const child = execa(
       process.execPath,
       [

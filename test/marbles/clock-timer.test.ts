@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clockTimer } from '../../src/operators/clock-timer.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
@@ -45,6 +46,19 @@ describe('clockTimer', () => {
       );
     }),
   );
+
+  it('does not end at once if its delay is longer than a timer of Node can wait', async () => {
+    let ends = 0;
+    const waiting = clockTimer(2 ** 31).subscribe({
+      next: () => (ends += 1),
+      error: (error: unknown) => {
+        throw error as Error;
+      },
+    });
+    await setTimeout(20); // a timer that is too long ends after 1 ms
+    waiting.unsubscribe();
+    expect(ends).toBe(0);
+  });
 
   it(
     'lets go of its timers',

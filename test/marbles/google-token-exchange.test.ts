@@ -49,7 +49,9 @@ describe('googleTokenExchange', () => {
         'https://securetoken.googleapis.com/v1/identitybindingtoken',
         'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/service-123@gcp-sa-meshdataplane.iam.gserviceaccount.com:generateAccessToken',
       ]);
-      expect(JSON.parse(asked[0]?.question.body ?? '')).toEqual({
+      const [first] = asked;
+      expect(first?.question.body).toBeTypeOf('string');
+      expect(JSON.parse(String(first?.question.body))).toEqual({
         audience: 'identitynamespace:mesh.com:https://cluster',
         grantType: 'urn:ietf:params:oauth:grant-type:token-exchange',
         requestedTokenType: 'urn:ietf:params:oauth:token-type:access_token',

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { concat, defer, filter, from, map, NEVER, of, Subject, takeUntil } from 'rxjs';
-import type { KubeAnswer, KubeApi, WatchSign } from '../../src/shared/kube/kube-api.ts';
+import { buffer } from 'node:stream/consumers';
+import { concat, defer, filter, from, map, mergeMap, NEVER, of, Subject, takeUntil } from 'rxjs';
+import type { KubeAnswer, KubeApi, KubeWriter, WatchSign } from '../../src/shared/kube/kube-api.ts';
+import { decodeSecrets } from '../../src/shared/kube/kube-object.ts';
 
 /** An object of the API, as a user writes it. */
 export interface KubeDocument {
@@ -13,12 +15,15 @@ export interface KubeDocument {
 
 /** A Kubernetes API in memory. */
 export interface FakeKube {
-  readonly api: KubeApi;
-  /** Each question so far: `list pods`, `watch pods`, `find /api/v1`. */
+  readonly api: KubeApi & KubeWriter;
+  /** Each question so far: `list pods`, `watch pods`, `find /api/v1`, `create secrets`. */
   readonly asked: readonly string[];
   /** Makes an object, or changes it. */
   readonly put: (object: KubeDocument) => void;
   readonly remove: (object: KubeDocument) => void;
+  /** Takes away the right to change a kind, or gives it back. */
+  protect(plural: string): void;
+  unprotect(plural: string): void;
   /** Takes away the right to list and watch a kind, or gives it back. */
   forbid(plural: string): void;
   allow(plural: string): void;
@@ -51,7 +56,7 @@ const istio = (group: string, ...kinds: readonly string[]) =>
   kinds.map((kind) => place(`/apis/${group}.istio.io/v1`, kind));
 
 const places: readonly Place[] = [
-  ...['Service', 'Pod', 'ConfigMap'].map((kind) => place('/api/v1', kind)),
+  ...['Service', 'Pod', 'ConfigMap', 'Secret'].map((kind) => place('/api/v1', kind)),
   ...['Node', 'Namespace'].map((kind) => place('/api/v1', kind, false)),
   place('/apis/discovery.k8s.io/v1', 'EndpointSlice'),
   ...istio('networking', 'ServiceEntry', 'WorkloadEntry', 'VirtualService'),
@@ -66,6 +71,16 @@ interface Change {
   readonly object: KubeDocument;
 }
 
+/** Copies the bytes of a Secret: each answer has its own, which a reader may overwrite. */
+function copied(object: KubeDocument): KubeDocument {
+  const data = Object.entries((object['data'] as object | undefined) ?? {}).map(
+    ([key, value]: [string, unknown]) => [key, Buffer.isBuffer(value) ? Buffer.from(value) : value],
+  );
+  return object.kind === 'Secret'
+    ? { ...object, data: Object.fromEntries(data) as unknown }
+    : object;
+}
+
 /** Makes one without objects. */
 export function fakeKube(): FakeKube {
   let [version, compacted, isUp] = [1, 0, true];
@@ -73,7 +88,11 @@ export function fakeKube(): FakeKube {
   const history: Change[] = [];
   const change$ = new Subject<Change>();
   const stop$ = new Subject<void>();
-  const [forbidden, uninstalled] = [new Set<string>(), new Set<string>()];
+  const [forbidden, unwritable, uninstalled] = [
+    new Set<string>(),
+    new Set<string>(),
+    new Set<string>(),
+  ];
   const asked: string[] = [];
 
   const keyOf = ({ kind, metadata: { namespace = '', name } }: KubeDocument) =>
@@ -134,12 +153,47 @@ export function fakeKube(): FakeKube {
     }
     if (forbidden.has(plural)) return refusal(403, `${plural} is forbidden`);
     if (found === undefined) return refusal(404, `${plural}: 404`);
-    const items = [...objects.values()].filter(has);
+    const items = [...objects.values()].filter(has).map(copied);
     return { ok: true, value: { metadata: { resourceVersion: String(version) }, items } };
   }
 
-  const api: KubeApi = {
+  /** Creates an object, or merges its data into the existing one. */
+  function changed(kind: 'create' | 'merge', path: string, body: string | Uint8Array): KubeAnswer {
+    const [collection, name] =
+      kind === 'create' ? [path, ''] : [path.replace(/\/[^/]*$/, ''), path.replace(/.*\//, '')];
+    const { found, plural } = asksFor(new URL(collection, 'http://api'));
+    asked.push(`${kind} ${plural}`);
+    if (!isUp) return away;
+    if (unwritable.has(plural)) return refusal(403, `${plural}: cannot ${kind}`);
+    if (found === undefined) return refusal(404, `${plural}: 404`);
+    const bytes = Buffer.from(body as string); // of either type
+    const given = (
+      plural === 'secrets' ? decodeSecrets(bytes) : JSON.parse(bytes.toString())
+    ) as KubeDocument;
+    const namespace = /namespaces\/([^/]+)/.exec(path)?.[1];
+    const object: KubeDocument = {
+      ...given,
+      kind: found.kind,
+      metadata: {
+        ...given.metadata,
+        ...(namespace !== undefined && { namespace }),
+        name: name === '' ? given.metadata.name : name,
+      },
+    };
+    const before = objects.get(keyOf(object));
+    if (kind === 'create' && before !== undefined) return refusal(409, `${plural}: 409`);
+    if (kind === 'merge' && before === undefined) return refusal(404, `${plural}: 404`);
+    note(before === undefined ? 'ADDED' : 'MODIFIED', {
+      ...before,
+      ...object,
+      data: { ...(before?.['data'] as object), ...(object['data'] as object) },
+    });
+    return { ok: true, value: undefined };
+  }
+
+  const api: KubeApi & KubeWriter = {
     get: (path) => defer(() => of(answer(path))),
+    write: (kind, path, body) => defer(() => of(changed(kind, path, body))),
     watch: (path) =>
       defer(() => {
         const url = new URL(path, 'http://api');
@@ -162,7 +216,7 @@ export function fakeKube(): FakeKube {
           ]);
         const said = ({ type, object }: Change): WatchSign => ({
           type: 'said',
-          value: { type, object },
+          value: { type, object: copied(object) },
         });
         const isAbout = (change: Change) => change.version > since && has(change.object);
         return concat(
@@ -181,6 +235,8 @@ export function fakeKube(): FakeKube {
     asked,
     put: (object) => note(objects.has(keyOf(object)) ? 'MODIFIED' : 'ADDED', object),
     remove: (object) => note('DELETED', object),
+    protect: (plural) => unwritable.add(plural),
+    unprotect: (plural) => unwritable.delete(plural),
     forbid: (plural) => forbidden.add(plural),
     allow: (plural) => forbidden.delete(plural),
     uninstall: (plural) => uninstalled.add(plural),
@@ -194,6 +250,14 @@ export function fakeKube(): FakeKube {
   };
 }
 
+/** Writes bytes as the API does, as base64. */
+function withoutBytes(_: string, value: unknown): unknown {
+  const { type, data } = (value ?? {}) as { readonly type?: unknown; readonly data?: unknown };
+  return type === 'Buffer' && Array.isArray(data)
+    ? Buffer.from(data as number[]).toString('base64')
+    : value;
+}
+
 /** Serves one by HTTP, and writes a kubeconfig for it. */
 export async function serveFakeKube(
   { api }: FakeKube,
@@ -205,7 +269,7 @@ export async function serveFakeKube(
       const watch = api.watch(path).subscribe({
         next: (sign) => {
           if (sign.type === 'opened') response.writeHead(200).flushHeaders();
-          if (sign.type === 'said') response.write(`${JSON.stringify(sign.value)}\n`);
+          if (sign.type === 'said') response.write(`${JSON.stringify(sign.value, withoutBytes)}\n`);
         },
         error: (error: unknown) => response.destroy(error as Error),
         complete: () => response.end(),
@@ -213,10 +277,18 @@ export async function serveFakeKube(
       response.on('close', () => watch.unsubscribe());
       return;
     }
-    api.get(path).subscribe({
+    const answer$ =
+      request.method === 'GET'
+        ? api.get(path)
+        : from(buffer(request)).pipe(
+            mergeMap((body) =>
+              api.write(request.method === 'POST' ? 'create' : 'merge', path, body),
+            ),
+          );
+    answer$.subscribe({
       next: (answer) => {
         response.statusCode = answer.ok ? 200 : (answer.failure.status ?? 503);
-        response.end(JSON.stringify(answer.ok ? answer.value : {}));
+        response.end(JSON.stringify(answer.ok ? answer.value : {}, withoutBytes));
       },
       error: (error: unknown) => response.destroy(error as Error),
     });

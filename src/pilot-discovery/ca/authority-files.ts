@@ -26,7 +26,7 @@ export interface AuthorityPlaces {
 export type AuthorityReading =
   | {
       readonly type: 'authority';
-      /** The folder, or the file of the self-signed root. */
+      /** The folder, the file of the self-signed root, or the Secret. */
       readonly path: string;
       readonly authority: SigningAuthority;
     }

@@ -18,6 +18,7 @@ import {
   pathsOf,
   readAuthority,
 } from './authority-files.ts';
+import { isSameReading } from './same-reading.ts';
 
 /** In ms. */
 const pauses = {
@@ -62,7 +63,7 @@ export function authorityReadings(
         (last) => pauseAfter(last, scheduler.now()),
         scheduler,
       ),
-      distinctUntilChanged(isSame),
+      distinctUntilChanged(isSameReading),
     );
   });
 }
@@ -71,20 +72,4 @@ function pauseAfter(last: AuthorityReading | undefined, now: number): number {
   if (last?.type === 'absent') return pauses.every;
   if (last?.type !== 'authority') return pauses.refused;
   return Math.max(Math.min(pauses.every, last.authority.notAfter - now), pauses.shortest);
-}
-
-function isSame(before: AuthorityReading, after: AuthorityReading): boolean {
-  return JSON.stringify(identityOf(before)) === JSON.stringify(identityOf(after));
-}
-
-/** Returns everything that tells a reading from another one. */
-function identityOf(reading: AuthorityReading): readonly string[] {
-  switch (reading.type) {
-    case 'authority':
-      return [reading.type, reading.path, reading.authority.fingerprint];
-    case 'refused':
-      return [reading.type, reading.reason];
-    case 'absent':
-      return [reading.type];
-  }
 }

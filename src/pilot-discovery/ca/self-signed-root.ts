@@ -1,23 +1,12 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { privateKeyBlock } from '../../shared/certificates/key-flaw.ts';
-import { privateKeyPem } from '../../shared/certificates/private-key-pem.ts';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
 import { writeOnce } from '../../shared/files/whole-file.ts';
-import { backdated } from './certify.ts';
+import { newRoot } from './new-root.ts';
 import { type MadeAuthority, signingAuthority } from './signing-authority.ts';
-import {
-  extensions,
-  keyIdOf,
-  signingAlgorithm,
-  subjectName,
-  writeCertificate,
-} from './write-certificate.ts';
 
 /** The result of a look at the file of a self-signed root. */
 export type ReadSelfSignedRoot = MadeAuthority | { readonly ok: 'absent' };
-
-const subject = subjectName('pilot-discovery', 'root of the mesh');
 
 /**
  * Reads the root in a file: its certificate and its key, PEM. Refuses a file that every user of the
@@ -67,21 +56,8 @@ export async function makeSelfSignedRoot(
   lifetime: number,
   now: number,
 ): Promise<void> {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const algorithm = signingAlgorithm(privateKey);
-  if (algorithm === undefined) throw new Error('P-256 does not sign');
-  const content = {
-    serialNumber: randomBytes(16),
-    issuer: subject,
-    subject,
-    notBefore: now - backdated,
-    notAfter: now + lifetime,
-    publicKey,
-    extensions: [...extensions.ofRoot, extensions.subjectKeyId(keyIdOf(publicKey))],
-  };
-  const pem = await writeCertificate(content, privateKey, algorithm);
-  const key = privateKeyPem(privateKey, 'pkcs8');
-  const both = Buffer.concat([Buffer.from(pem), key]);
+  const { certificate, key } = await newRoot(lifetime, now);
+  const both = Buffer.concat([Buffer.from(certificate), key]);
   try {
     writeOnce(path, both);
   } finally {

@@ -10,6 +10,8 @@ export interface CaConfig {
   readonly places: AuthorityPlaces;
   readonly lifetimes: Lifetimes;
   readonly rate: IdentityRate;
+  /** That of the control plane. */
+  readonly namespace: string;
   /** The names of the control plane in its own certificate. */
   readonly names: readonly string[];
 }
@@ -84,6 +86,7 @@ export function caConfig(
       rootLifetime: lifetime('CITADEL_SELF_SIGNED_CA_CERT_TTL'),
     },
     lifetimes: { usual, longest },
+    namespace,
     rate: { perSecond: Number(perSecond), burst: 2 * Number(perSecond) },
     names: [...services.map((service) => `${service}.${namespace}.svc`), ...hosts],
   };

@@ -55,7 +55,8 @@ const registrySources: Readonly<Record<ServiceRegistry, RegistrySource>> = {
   },
 };
 
-const kubernetesApi = ({ config, env }: ContentSettings) =>
+/** Returns the API of `--kubeconfig`, or that of the pod. */
+export const kubernetesApi = ({ config, env }: ContentSettings) =>
   kubeApi(findAccess(config.kubeconfig, undefined, env), 'pilot-discovery');
 
 /** The places that are read: folders, and registries, each in order of precedence. */

@@ -9,10 +9,13 @@ import {
 import { authorityReadings } from '../ca/authority-readings.ts';
 import { type AuthorityState, noAuthority } from '../ca/authority-state.ts';
 import type { AuthorityEvent, CaView } from '../ca/ca-view.ts';
+import { filesElseSecrets } from '../ca/files-else-secrets.ts';
+import { secretReadings } from '../ca/secret-readings.ts';
 import { serveCertificates } from '../ca/serve-certificates.ts';
 import { servingCertificates } from '../ca/serving-certificates.ts';
 import type { SecureService } from '../identity/caller-of.ts';
 import type { ServingEvent } from '../identity/serving-files.ts';
+import type { KubeApi, KubeWriter } from '../../shared/kube/kube-api.ts';
 import type { CaConfig } from './ca-config.ts';
 
 /** The certificate authority of a control plane that runs. */
@@ -30,10 +33,12 @@ export interface MeshAuthority {
 /**
  * Returns the authority. It signs with the key that the view has.
  *
+ * @param kube the API whose Secrets have the authority if no files have it; undefined for none
  * @param view$ emits the current view at once, on subscribe
  */
 export function meshAuthority(
-  { places, lifetimes, rate, names }: CaConfig,
+  { places, lifetimes, rate, names, namespace }: CaConfig,
+  kube: (KubeApi & KubeWriter) | undefined,
   view$: Observable<{ readonly ca: CaView | undefined }>,
   scheduler: SchedulerLike,
 ): MeshAuthority {
@@ -44,10 +49,14 @@ export function meshAuthority(
   const certificate$ = servingCertificates(authority$, names, scheduler).pipe(
     map((serving): ServingEvent => ({ type: 'serving', serving })),
   );
+  const files$ = authorityReadings(places, scheduler);
+  const { rootLifetime } = places;
+  const reading$ =
+    kube === undefined
+      ? files$
+      : filesElseSecrets(files$, secretReadings(kube, { namespace, rootLifetime, scheduler }));
   return {
-    event$: authorityReadings(places, scheduler).pipe(
-      map((reading) => ({ type: 'authority-read', reading })),
-    ),
+    event$: reading$.pipe(map((reading) => ({ type: 'authority-read', reading }))),
     service$: (server, callerOf) =>
       serveCertificates(server, callerOf, { authority$, lifetimes, rate, scheduler }),
     servingOr$: (files$) =>

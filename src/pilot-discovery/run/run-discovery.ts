@@ -30,6 +30,7 @@ import { type Fold, feedback } from '../../operators/feedback.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { View } from '../push/view.ts';
+import type { KubeApi, KubeWriter } from '../../shared/kube/kube-api.ts';
 import { version } from '../../shared/program/version.ts';
 import type { Handler } from '../../shared/http/handler.ts';
 import type { FindAccess } from '../../shared/kube/access.ts';
@@ -61,6 +62,8 @@ export interface DiscoveryParts {
   readonly sources: readonly string[];
   /** The Kubernetes API that reviews tokens; undefined if none is named. */
   readonly findApi: FindAccess | undefined;
+  /** The API whose Secrets may have the certificate authority; undefined for none. */
+  readonly kube: (KubeApi & KubeWriter) | undefined;
   /** Emits what asks it to end, such as a signal. */
   readonly terminate$: Observable<string>;
   readonly scheduler: SchedulerLike;
@@ -75,13 +78,13 @@ export interface DiscoveryParts {
 export function runDiscovery(
   parts: DiscoveryParts,
 ): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
-  const { config, event$, sources, findApi, terminate$, scheduler } = parts;
+  const { config, event$, sources, findApi, kube, terminate$, scheduler } = parts;
   const fold = (view: DiscoveryView, event: DiscoveryEvent) =>
     foldView(view, event, scheduler.now());
   const ca = config.secure === undefined ? undefined : config.ca;
   const first = { ...freshView, ca: ca === undefined ? undefined : freshCa };
   return feedback<DiscoveryView, DiscoveryEvent>(first, fold, (view$) => {
-    const authority = ca && meshAuthority(ca, view$, scheduler);
+    const authority = ca && meshAuthority(ca, kube, view$, scheduler);
     const confirm$ = new Subject<void>();
     const askedKeys$ = view$.pipe(
       map(({ store }) => store),

@@ -6,7 +6,7 @@ import { openLog } from '../../shared/log/open-log.ts';
 import { attempt, exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { takenBy } from '../../shared/program/taken-port.ts';
 import { signals } from '../../streams/process-events.ts';
-import { contentPlaces, contentSources } from './content-sources.ts';
+import { contentPlaces, contentSources, kubernetesApi } from './content-sources.ts';
 import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { DiscoveryFlagName } from './discovery-flags.ts';
@@ -74,6 +74,7 @@ export async function wholeDiscovery({
     findApi: isAccessNamed(config.kubeconfig, env)
       ? findAccess(config.kubeconfig, undefined, env)
       : undefined,
+    kube: places.registries.includes('Kubernetes') ? kubernetesApi(settings) : undefined,
     terminate$,
     scheduler: asyncScheduler,
   });

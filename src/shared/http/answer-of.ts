@@ -10,7 +10,7 @@ import { Observable } from 'rxjs';
  */
 export function answerOf(
   open: () => ClientRequest,
-  body: string,
+  body: string | Uint8Array,
   failure: (error: NodeJS.ErrnoException, request: ClientRequest) => Error = (error) => error,
 ): Observable<IncomingMessage> {
   return new Observable((subscriber) => {

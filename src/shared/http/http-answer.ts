@@ -16,9 +16,10 @@ export interface HttpAnswer {
 }
 
 export interface HttpQuestion {
-  readonly method?: 'GET' | 'PUT' | 'POST';
+  readonly method?: 'GET' | 'PUT' | 'POST' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  /** Bytes, if it contains what must not become a text in the heap. */
+  readonly body?: string | Uint8Array;
   /** PEM of the roots that verify an `https` server; Node's roots if left out. */
   readonly ca?: string | Buffer;
   /** PEM of the client's certificate. */

@@ -43,6 +43,36 @@ export interface KubeApi {
   watch(path: string, decode?: Decode): Observable<WatchSign>;
 }
 
+/** Changes of objects in an API server. */
+export interface KubeWriter {
+  /**
+   * Creates an object in the collection at a path, or merges an object into the one at a path.
+   * Cold: each subscription asks once; emits the object after the change, or why it was not
+   * changed, and completes; never errors.
+   *
+   * @param body JSON; bytes, if a text of it must not stay in the heap
+   */
+  write(
+    change: 'create' | 'merge',
+    path: string,
+    body: string | Uint8Array,
+    decode?: Decode,
+  ): Observable<KubeAnswer>;
+}
+
+const allowBy = (verb: string): string => `allow it by a Role with ${verb}, and a RoleBinding`;
+/**
+ * By kind of a change: the method, the type of its body, and the advice if the right is missing.
+ */
+const changes = {
+  create: { method: 'POST', contentType: 'application/json', forbidden: allowBy('create') },
+  merge: {
+    method: 'PATCH',
+    contentType: 'application/merge-patch+json',
+    forbidden: allowBy('patch'),
+  },
+} as const;
+
 /** The largest answer, event of a watch, and refusal. An object has 1.5 MB at most. In bytes. */
 const largest = { answer: 256 << 20, event: 16 << 20, refusal: 64 << 10 };
 /** How long the API may take to answer. In ms. */
@@ -64,7 +94,7 @@ export function kubeApi(
   find: FindAccess,
   program: KubeProgram,
   scheduler: SchedulerLike = asyncScheduler,
-): KubeApi {
+): KubeApi & KubeWriter {
   let agent: Agent | undefined;
   const question = (access: KubeAccess): HttpQuestion => ({
     ...accessQuestion(access, program),
@@ -77,10 +107,11 @@ export function kubeApi(
     path: string,
     read: (where: string, message: IncomingMessage) => Observable<T>,
     failed: (failure: KubeFailure) => T,
+    more: Pick<HttpQuestion, 'method' | 'body'> & { readonly contentType?: string } = {},
   ) {
     return defer(find).pipe(
       mergeMap((access) =>
-        openHttp(access.server + path, question(access)).pipe(
+        openHttp(access.server + path, withBody(question(access), more)).pipe(
           attentiveTimeout(answerLimit, scheduler),
           mergeMap((message) => read(access.server + path.replace(/\?.*/, ''), message)),
           catchError((error: unknown) => of(failed(broken(access.server, error)))),
@@ -90,18 +121,12 @@ export function kubeApi(
     );
   }
   return {
-    get: (path, decode = decodeJson) =>
-      asked<KubeAnswer>(
-        path,
-        (where, message) =>
-          message.statusCode === 200
-            ? bodyOf(message, largest.answer).pipe(
-                attentiveTimeout(answerLimit, scheduler),
-                map((body): KubeAnswer => ({ ok: true, value: decode(body) })),
-              )
-            : refusal(where, message).pipe(map((failure): KubeAnswer => ({ ok: false, failure }))),
-        (failure) => ({ ok: false, failure }),
-      ),
+    get: (path, decode = decodeJson) => asked(path, answered(decode, [200], scheduler), unanswered),
+    write: (change, path, body, decode = decodeJson) => {
+      const { forbidden, ...more } = changes[change];
+      const read = answered(decode, [200, 201], scheduler, forbidden);
+      return asked(path, read, unanswered, { ...more, body });
+    },
     watch: (path, decode = decodeJson) =>
       asked<WatchSign>(
         path,
@@ -129,10 +154,43 @@ export function kubeApi(
   };
 }
 
-function refusal(where: string, message: IncomingMessage): Observable<KubeFailure> {
+const unanswered = (failure: KubeFailure): KubeAnswer => ({ ok: false, failure });
+
+/** Reads an answer that is good if it has one of these statuses. */
+const answered =
+  (decode: Decode, statuses: readonly number[], scheduler: SchedulerLike, forbidden?: string) =>
+  (where: string, message: IncomingMessage): Observable<KubeAnswer> =>
+    statuses.includes(message.statusCode ?? 0)
+      ? bodyOf(message, largest.answer).pipe(
+          attentiveTimeout(answerLimit, scheduler),
+          map((body) => ({ ok: true, value: decode(body) })),
+        )
+      : refusal(where, message, forbidden).pipe(map(unanswered));
+
+function withBody(
+  question: HttpQuestion,
+  {
+    contentType,
+    ...more
+  }: Pick<HttpQuestion, 'method' | 'body'> & { readonly contentType?: string },
+): HttpQuestion {
+  const headers = {
+    ...question.headers,
+    ...(contentType !== undefined && { 'content-type': contentType }),
+  };
+  return { ...question, ...more, headers };
+}
+
+function refusal(
+  where: string,
+  message: IncomingMessage,
+  forbidden?: string,
+): Observable<KubeFailure> {
   const { statusCode = 0, headers } = message;
   return bodyOf(message, largest.refusal).pipe(
-    map((body) => refused(where, { status: statusCode, headers, body: body.toString() })),
+    map((body) =>
+      refused(where, { status: statusCode, headers, body: body.toString() }, forbidden),
+    ),
   );
 }
 

@@ -2,6 +2,42 @@ import type { Mutant } from '../mutant.ts';
 
 export const discoveryCa: readonly Mutant[] = [
   {
+    id: 'discovery-ca/secret-unlisted',
+    file: 'pilot-discovery/ca/reduce-secrets.ts',
+    find: "cacerts: { type: 'unlisted' }, 'istio-ca-secret'",
+    replace: "cacerts: { type: 'absent' }, 'istio-ca-secret'",
+  },
+  {
+    id: 'discovery-ca/secret-second-root',
+    file: 'pilot-discovery/ca/reduce-secrets.ts',
+    find: 'if (now < state.end) {',
+    replace: 'if (now < 0) {',
+  },
+  {
+    id: 'discovery-ca/secret-conflict',
+    file: 'pilot-discovery/ca/reduce-secrets.ts',
+    find: 'failure === undefined || failure.status === conflict',
+    replace: 'failure === undefined',
+  },
+  {
+    id: 'discovery-ca/secret-away',
+    file: 'pilot-discovery/ca/reduce-secrets.ts',
+    find: "!isUnlisted && cause === 'no-answer'",
+    replace: 'false',
+  },
+  {
+    id: 'discovery-ca/secret-expired',
+    file: 'pilot-discovery/ca/reduce-secrets.ts',
+    find: 'if (now >= end) {',
+    replace: 'if (now < 0) {',
+  },
+  {
+    id: 'discovery-ca/secret-gone-files',
+    file: 'pilot-discovery/ca/files-else-secrets.ts',
+    find: "reading.type === 'authority' ? 'valid' : were",
+    replace: 'were',
+  },
+  {
     id: 'discovery-ca/longest-lifetime',
     file: 'pilot-discovery/ca/issue-certificate.ts',
     find: 'validity * BigInt(second) > BigInt(longest)',

@@ -58,7 +58,13 @@ export const streams: readonly Mutant[] = [
   {
     id: 'operators/clock-looks',
     file: 'operators/clock-timer.ts',
-    find: 'merge(timer(delay, scheduler), seen$)',
+    find: 'merge(exact$, seen$)',
+    replace: 'exact$',
+  },
+  {
+    id: 'operators/clock-longest',
+    file: 'operators/clock-timer.ts',
+    find: 'delay > longest ? NEVER : timer(delay, scheduler)',
     replace: 'timer(delay, scheduler)',
   },
 ];

@@ -15,6 +15,7 @@ describe('caConfig', () => {
         },
         lifetimes: { usual: 24 * hour, longest: 90 * 24 * hour },
         rate: { perSecond: 100, burst: 200 },
+        namespace: 'istio-system',
         names: [
           'istiod.istio-system.svc',
           'istiod-remote.istio-system.svc',
@@ -42,6 +43,7 @@ describe('caConfig', () => {
       places: { folder: '/ca', rootFile: '/root.pem', rootLifetime: 48 * hour },
       lifetimes: { usual: 2 * hour, longest: 3 * hour },
       rate: { perSecond: 7, burst: 14 },
+      namespace: 'mesh',
       names: [
         'istiod.mesh.svc',
         'istiod-remote.mesh.svc',

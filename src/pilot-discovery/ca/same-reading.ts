@@ -1,0 +1,18 @@
+import type { AuthorityReading } from './authority-files.ts';
+
+/** Whether two readings of an authority say the same. Pure. */
+export function isSameReading(before: AuthorityReading, after: AuthorityReading): boolean {
+  return JSON.stringify(identityOf(before)) === JSON.stringify(identityOf(after));
+}
+
+/** Returns everything that tells a reading from another one. */
+function identityOf(reading: AuthorityReading): readonly string[] {
+  switch (reading.type) {
+    case 'authority':
+      return [reading.type, reading.path, reading.authority.fingerprint];
+    case 'refused':
+      return [reading.type, reading.reason];
+    case 'absent':
+      return [reading.type];
+  }
+}
