@@ -79,7 +79,7 @@ const refusedAgain = 10_000;
 const conflict = 409;
 
 /** Returns the name of a Secret for a person. Pure. */
-export const secretPlace = (namespace: string, name: AuthoritySecret): string =>
+const secretPlace = (namespace: string, name: AuthoritySecret): string =>
   `Secret/${namespace}/${name}`;
 
 /**
