@@ -4,6 +4,7 @@ import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { mutants } from './mutants.ts';
 import { mutated } from './mutant.ts';
+import { reachedTests } from './reached-tests.ts';
 import { report } from './report.ts';
 
 describe('the mutants', () => {
@@ -21,6 +22,23 @@ describe('the mutants', () => {
       await expect(transform(code, { loader: 'ts' })).resolves.toBeDefined();
     },
   );
+});
+
+describe('reachedTests', () => {
+  it('has the tests named after a file first, then marbles, then the nearest', () => {
+    const named = 'test/unit/b.more.test.ts';
+    const importers = new Map([
+      ['src/a/b.ts', ['src/a/c.ts', 'test/unit/a/near.test.ts']],
+      ['src/a/c.ts', ['test/unit/a/c.test.ts', 'test/marbles/m.test.ts', 'src/a/b.ts', named]],
+      ['src/a/d.ts', ['test/unit/a/d.test.ts']],
+    ]);
+    expect(reachedTests('src/a/b.ts', importers)).toEqual([
+      named,
+      'test/marbles/m.test.ts',
+      'test/unit/a/near.test.ts',
+      'test/unit/a/c.test.ts',
+    ]);
+  });
 });
 
 describe('the report', () => {

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { apart } from '../support/apart.ts';
 import { limits } from '../support/limits.ts';
+import { GivenOrder } from './given-order.ts';
 
 /**
  * For a copy of the tree with one mutant: the tests that need no build, one worker for each copy.
@@ -10,6 +11,8 @@ export default defineConfig({
   test: {
     ...limits,
     maxWorkers: 1,
+    experimental: { fsModuleCache: true },
+    sequence: { sequencer: GivenOrder },
     projects: [
       {
         extends: true,

@@ -1,16 +1,9 @@
 import { spawn } from 'node:child_process';
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { type Mutant, mutated } from './mutant.ts';
+import { importersOf, reachedTests } from './reached-tests.ts';
 
 export type Verdict = 'killed' | 'timed out' | 'survived';
 
@@ -25,8 +18,8 @@ export interface Workshop {
   /** All tests without a mutant. */
   tryWhole(): Promise<Verdict>;
   /**
-   * The tests that depend on the file of the mutant, first those that are named after it: most
-   * mutants are killed by these within seconds. The file is restored before the answer comes.
+   * The tests that depend on the file of the mutant, the nearest first, until one fails. The file is
+   * restored before the answer comes.
    */
   try(mutant: Mutant): Promise<Verdict>;
   clear(): void;
@@ -39,6 +32,7 @@ export function workshop(): Workshop {
     filter: (path) => !leftOut.includes(basename(path)) || relative('.', path).includes('/'),
   });
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  const importers = importersOf();
   return {
     tryWhole: () => run(folder, ['run'], wholeLimit),
     async try(mutant) {
@@ -46,18 +40,9 @@ export function workshop(): Workshop {
       const code = readFileSync(path, 'utf8');
       writeFileSync(path, mutated(code, mutant) ?? code);
       try {
-        const own = testsNamedAfter(mutant.file);
-        const verdict =
-          own.length === 0
-            ? 'survived'
-            : await run(folder, ['run', ...own, '--bail=1'], mutantLimit);
-        return verdict === 'survived'
-          ? await run(
-              folder,
-              ['related', path, '--run', '--passWithNoTests', '--bail=1'],
-              mutantLimit,
-            )
-          : verdict;
+        const tests = reachedTests(join('src', mutant.file), importers);
+        if (tests.length === 0) return 'survived';
+        return await run(folder, ['run', ...tests, '--bail=1'], mutantLimit, tests);
       } finally {
         writeFileSync(path, code);
       }
@@ -66,18 +51,13 @@ export function workshop(): Workshop {
   };
 }
 
-function testsNamedAfter(file: string): readonly string[] {
-  const subject = basename(file, '.ts');
-  const name = new RegExp(`^${subject}(\\..*)?\\.test\\.ts$`);
-  return ['test/unit', 'test/marbles'].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((path) => name.test(basename(path)))
-      .map((path) => join(folder, path)),
-  );
-}
-
 /** Runs Vitest in a process group of its own, which is killed when the time is over. */
-function run(folder: string, args: readonly string[], limit: number): Promise<Verdict> {
+function run(
+  folder: string,
+  args: readonly string[],
+  limit: number,
+  order: readonly string[] = [],
+): Promise<Verdict> {
   return new Promise((done, fail) => {
     const vitest = resolve('node_modules/vitest/vitest.mjs');
     const given = [
@@ -89,7 +69,12 @@ function run(folder: string, args: readonly string[], limit: number): Promise<Ve
       folder,
       '--reporter=dot',
     ];
-    const child = spawn(process.execPath, given, { cwd: folder, stdio: 'ignore', detached: true });
+    const child = spawn(process.execPath, given, {
+      cwd: folder,
+      env: { ...process.env, TESTS_IN_ORDER: order.join(' ') },
+      stdio: 'ignore',
+      detached: true,
+    });
     let isOver = false;
     const timer = setTimeout(() => {
       isOver = true;

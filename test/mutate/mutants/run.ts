@@ -112,7 +112,7 @@ export const run: readonly Mutant[] = [
   {
     id: 'run/secret-told-once',
     file: 'pilot-agent/run/state/secret-troubles.ts',
-    find: 'reported.get(event.name)?.has(event.reason) === true',
+    find: 'logged.get(event.name)?.has(event.reason) === true',
     replace: 'false',
   },
   {
