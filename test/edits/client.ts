@@ -55,13 +55,14 @@ export function startClients(
   pause: number,
   onAnswer: (answered: Answered) => void,
 ): Load {
-  let running = true;
+  const stopping = new AbortController();
+  const isRunning = () => !stopping.signal.aborted;
   const loop = async (target: Target, kept: boolean): Promise<void> => {
     const [, host = ''] = target.split(' ');
-    while (running) {
+    while (isRunning()) {
       const agent = kept && new Agent({ keepAlive: true, maxSockets: 1 });
       let since = 0;
-      for (let count = 0; running && count < requestsPerConnection; count++) {
+      for (let count = 0; isRunning() && count < requestsPerConnection; count++) {
         const sent = performance.now();
         const asked = await askOnce(portOf(target), host, agent);
         if (!asked.reused) since = sent;
@@ -74,7 +75,7 @@ export function startClients(
   const loops = targets.flatMap((target) => [loop(target, true), loop(target, false)]);
   return {
     async stop() {
-      running = false;
+      stopping.abort();
       await Promise.all(loops);
     },
   };

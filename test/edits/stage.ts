@@ -15,7 +15,7 @@ import type { MeshState, Target } from './plan.ts';
 
 /** A control plane, two sidecars and a gateway over a folder: real ones. */
 export interface Stage {
-  portOf(target: Target): number;
+  readonly portOf: (target: Target) => number;
   /** Writes the files of a state, each by a rename, and removes those that it lacks. */
   write(state: MeshState): void;
   /** Returns what tells which warnings and errors all programs have logged from now on. */

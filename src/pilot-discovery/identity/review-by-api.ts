@@ -1,5 +1,5 @@
 import { map, of, type SchedulerLike, timeout } from 'rxjs';
-import type { CreateObject } from '../../shared/kube/create-objects.ts';
+import type { KubeWriter } from '../../shared/kube/kube-api.ts';
 import { isObject } from '../../shared/text/is-object.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { callerOfAccount } from './caller.ts';
@@ -15,8 +15,7 @@ const accounts = 'system:serviceaccounts';
 const longestReason = 300;
 
 /** The advice if the control plane may not ask. */
-export const mayReview =
-  'allow it by a ClusterRoleBinding to the ClusterRole system:auth-delegator';
+const mayReview = 'allow it by a ClusterRoleBinding to the ClusterRole system:auth-delegator';
 
 /**
  * Returns how the Kubernetes API reviews a token: it must be of a service account, and for one of
@@ -24,16 +23,17 @@ export const mayReview =
  * unavailable.
  */
 export function reviewByApi(
-  create$: CreateObject,
+  api: KubeWriter,
   audiences: readonly string[],
   scheduler: SchedulerLike,
 ): ReviewToken {
-  return ({ token, trustDomain }) =>
-    create$(path, {
+  return ({ token, trustDomain }) => {
+    const review = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenReview',
       spec: { token, audiences },
-    }).pipe(
+    };
+    return api.write('create', path, JSON.stringify(review), { forbidden: mayReview }).pipe(
       map((answer) =>
         answer.ok
           ? reviewed(answer.value, audiences, trustDomain)
@@ -45,6 +45,7 @@ export function reviewByApi(
         with: () => of(unavailable(`the API does not answer within ${longest / 1_000} s`)),
       }),
     );
+  };
 }
 
 const unavailable = (reason: string): CallerIdentity => ({

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { EMPTY, ignoreElements, map, type Observable, of, type SchedulerLike } from 'rxjs';
 import type { FindAccess } from '../../shared/kube/access.ts';
-import { createObjects } from '../../shared/kube/create-objects.ts';
+import { kubeApi } from '../../shared/kube/kube-api.ts';
 import type { Snapshot } from '../environment/snapshots.ts';
 import { boundedReviews, reviewBounds } from '../identity/bounded-reviews.ts';
 import { identifyBy } from '../identity/identify.ts';
 import { recentCallers } from '../identity/recent-callers.ts';
-import { mayReview, reviewByApi } from '../identity/review-by-api.ts';
+import { reviewByApi } from '../identity/review-by-api.ts';
 import { reviewByIssuer } from '../identity/review-by-issuer.ts';
 import { type IssuerKeys, reviewByKeys } from '../identity/review-by-keys.ts';
 import type { ReviewToken } from '../identity/review-token.ts';
@@ -74,8 +74,7 @@ function reviewTokens(
   scheduler: SchedulerLike,
 ): ReviewToken | undefined {
   const byApi$ =
-    findApi &&
-    reviewByApi(createObjects(findApi, 'pilot-discovery', mayReview), audiences, scheduler);
+    findApi && reviewByApi(kubeApi(findApi, 'pilot-discovery', scheduler), audiences, scheduler);
   const review$ =
     rule === undefined || keys === undefined
       ? byApi$

@@ -56,8 +56,14 @@ export interface KubeWriter {
     change: 'create' | 'merge',
     path: string,
     body: string | Uint8Array,
-    decode?: Decode,
+    options?: WriteOptions,
   ): Observable<KubeAnswer>;
+}
+
+export interface WriteOptions {
+  readonly decode?: Decode;
+  /** The advice if the right is missing. */
+  readonly forbidden?: string;
 }
 
 const allowBy = (verb: string): string => `allow it by a Role with ${verb}, and a RoleBinding`;
@@ -73,8 +79,8 @@ const changes = {
   },
 } as const;
 
-/** The largest answer, event of a watch, and refusal. An object has 1.5 MB at most. In bytes. */
-const largest = { answer: 256 << 20, event: 16 << 20, refusal: 64 << 10 };
+/** The largest list, event, object, and refusal. An object has 1.5 MB at most. In bytes. */
+const largest = { list: 256 << 20, event: 16 << 20, object: 2 << 20, refusal: 64 << 10 };
 /** How long the API may take to answer. In ms. */
 const answerLimit = 30_000;
 /** An API without changes sends a bookmark each minute. In ms. */
@@ -83,7 +89,7 @@ const silence = 150_000;
  * Connections are kept briefly, because a watch follows its list. A connection whose other end is
  * gone is closed after 40 s without an answer to the kernel. In ms.
  */
-export const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
+const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
 
 /**
  * Returns the API of the access. Its connections close when they are no longer used.
@@ -121,10 +127,12 @@ export function kubeApi(
     );
   }
   return {
-    get: (path, decode = decodeJson) => asked(path, answered(decode, [200], scheduler), unanswered),
-    write: (change, path, body, decode = decodeJson) => {
+    get: (path, decode = decodeJson) =>
+      asked(path, answered({ decode, statuses: [200], most: largest.list }, scheduler), unanswered),
+    write: (change, path, body, options = {}) => {
       const { forbidden, ...more } = changes[change];
-      const read = answered(decode, [200, 201], scheduler, forbidden);
+      const expected = { decode: decodeJson, forbidden, ...options, statuses: [200, 201] };
+      const read = answered({ ...expected, most: largest.object }, scheduler);
       return asked(path, read, unanswered, { ...more, body });
     },
     watch: (path, decode = decodeJson) =>
@@ -156,12 +164,19 @@ export function kubeApi(
 
 const unanswered = (failure: KubeFailure): KubeAnswer => ({ ok: false, failure });
 
-/** Reads an answer that is good if it has one of these statuses. */
+interface ExpectedAnswer extends Required<Pick<WriteOptions, 'decode'>> {
+  /** The statuses of a good answer. */
+  readonly statuses: readonly number[];
+  /** The largest good answer, in bytes. */
+  readonly most: number;
+  readonly forbidden?: string;
+}
+
 const answered =
-  (decode: Decode, statuses: readonly number[], scheduler: SchedulerLike, forbidden?: string) =>
+  ({ decode, statuses, most, forbidden }: ExpectedAnswer, scheduler: SchedulerLike) =>
   (where: string, message: IncomingMessage): Observable<KubeAnswer> =>
     statuses.includes(message.statusCode ?? 0)
-      ? bodyOf(message, largest.answer).pipe(
+      ? bodyOf(message, most).pipe(
           attentiveTimeout(answerLimit, scheduler),
           map((body) => ({ ok: true, value: decode(body) })),
         )

@@ -6,11 +6,11 @@ import {
   reviewBounds,
 } from '../../../../src/pilot-discovery/identity/bounded-reviews.ts';
 import { identifyBy } from '../../../../src/pilot-discovery/identity/identify.ts';
-import { mayReview, reviewByApi } from '../../../../src/pilot-discovery/identity/review-by-api.ts';
+import { reviewByApi } from '../../../../src/pilot-discovery/identity/review-by-api.ts';
 import type { View } from '../../../../src/pilot-discovery/push/view.ts';
 import { serveGrpc } from '../../../../src/pilot-discovery/run/serve-grpc.ts';
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
-import { createObjects } from '../../../../src/shared/kube/create-objects.ts';
+import { kubeApi } from '../../../../src/shared/kube/kube-api.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type FakeReviews, sameStatus, startFakeReviews } from '../../../support/fake-reviews.ts';
 import { freePorts } from '../../../support/free-ports.ts';
@@ -62,8 +62,8 @@ describe('tokens on the secure port', () => {
     const { chain, key } = await authority.issue({
       names: [{ type: 'dns', value: 'istiod.test' }],
     });
-    const create$ = createObjects(() => reviews.findApi(), 'pilot-discovery', mayReview);
-    const review$ = reviewByApi(create$, ['istio-ca', 'mesh'], asyncScheduler);
+    const api = kubeApi(() => reviews.findApi(), 'pilot-discovery');
+    const review$ = reviewByApi(api, ['istio-ca', 'mesh'], asyncScheduler);
     running = serveGrpc(
       {
         plain: undefined,
@@ -210,8 +210,8 @@ describe('tokens on the secure port', () => {
     ['answers with a page', (response) => void response.end('<html>'), /cannot be reviewed/],
     [
       'answers without end',
-      (response) => void response.end('x'.repeat(2 << 20)),
-      /larger than 1048576 bytes/,
+      (response) => void response.end('x'.repeat(3 << 20)),
+      /larger than 2097152 bytes/,
     ],
     ['is silent', () => undefined, /does not answer within 5 s/],
   ])('wait for the API if it %s, and certificates do not', async (_, answer, reason) => {
