@@ -18,8 +18,8 @@ export interface Workshop {
   /** All tests without a mutant. */
   tryWhole(): Promise<Verdict>;
   /**
-   * The tests that depend on the file of the mutant, the nearest first, until one fails. The file is
-   * restored before the answer comes.
+   * The tests that depend on the file of the mutant, the nearest first, until one fails. The file
+   * is restored before the answer comes.
    */
   try(mutant: Mutant): Promise<Verdict>;
   clear(): void;
