@@ -35,6 +35,11 @@ const dynamic: AgentState = {
     },
   },
 };
+/** Its child was killed while it started, so it serves and cannot be asked. */
+const mute: AgentState = {
+  ...live,
+  epochs: new Map([...live.epochs].map(([number, epoch]) => [number, { ...epoch, mute: true }])),
+};
 const draining: AgentState = { ...live, phase: 'draining' };
 const silent: AgentState = {
   ...initialState,
@@ -139,6 +144,7 @@ describe('unready', () => {
       reason: 'Envoy is being replaced',
     },
     { what: 'while a child comes up: its parent serves', state: handingOver, reason: undefined },
+    { what: 'after a child was killed: its parent serves', state: mute, reason: undefined },
   ])('says at once, without asking Envoy, $what: $reason', ({ state, reason }) => {
     marbles((m) => {
       const { admin, asked$ } = fakeAdmin(m, '(r|)');

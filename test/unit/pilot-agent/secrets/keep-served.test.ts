@@ -43,6 +43,16 @@ function states(...events: readonly (SetReading | SecretAnswer)[]): readonly str
 const no = ': Envoy rejects it: no';
 
 describe('what is served of a secret', () => {
+  it('stays if a reading has roots that are refused, beside what is not', () => {
+    const partly: SetReading = {
+      type: 'set',
+      source: 'file b',
+      set: { roots: 'b' },
+      refused: { roots: 'garbage' },
+    };
+    expect(states(read('a'), partly).at(-1)).toBe('a a file a: garbage');
+  });
+
   it.each([
     {
       what: 'is what is read, as long as no Envoy asks',

@@ -123,6 +123,16 @@ describe('consul', () => {
     ]);
   });
 
+  it('leaves out keys that only begin with the same letters', async () => {
+    const address = await serve([
+      key('mesh/a', base64('1')),
+      key('meshes', base64('2')),
+      key('mesh-b/c', base64('3')),
+    ]);
+    const reading = await read({ prefix: 'mesh' }, { address });
+    expect(reading?.content).toEqual({ a: '1' });
+  });
+
   it('asks for names as they are', async () => {
     const address = await serve([]);
     await read({ prefix: 'a b/ü?x=y/' }, { address });
