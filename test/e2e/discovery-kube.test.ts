@@ -245,6 +245,14 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
         rules: [
           { apiGroups: [''], resources: core, verbs },
           { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs },
+          // For the root of the mesh.
+          {
+            apiGroups: [''],
+            resources: ['secrets'],
+            resourceNames: ['cacerts', 'istio-ca-secret'],
+            verbs,
+          },
+          { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
           {
             apiGroups: ['networking.istio.io', 'security.istio.io', 'telemetry.istio.io'],
             resources: ['*'],

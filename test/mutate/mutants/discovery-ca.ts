@@ -120,6 +120,8 @@ export const discoveryCa: readonly Mutant[] = [
     file: 'pilot-discovery/ca/read-request.ts',
     find: 'elements?.length === expected.length &&',
     replace: 'elements !== undefined &&',
+    explained:
+      'A part too many has no expected tag, and a part too few is missed where it is read.',
   },
   {
     id: 'discovery-ca/short-length',
