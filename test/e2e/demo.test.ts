@@ -84,6 +84,7 @@ it('with --rotation sds a new certificate is pushed to the Envoy that runs', asy
     TERMINATION_DRAIN_DURATION_SECONDS: '0',
   };
   const demo = await start(quick, ['--rotation', 'sds']);
+  await demo.said('epoch.live');
   await demo.said('demo.certificate_shown');
   const written = await demo.said('demo.certificate_written');
   await demo.said('demo.certificate_shown', { serial: written['serial'] });

@@ -173,7 +173,7 @@ export const clients: readonly Row[] = [
           openStream(session, undefined, { 'grpc-encoding': 'gzip' }).write(bytes),
         );
       }),
-    told: ['discovery.stream_refused', 'compressed messages are not taken'],
+    told: ['discovery.stream_refused', 'compressed messages are not accepted'],
   },
   {
     name: '1,000 streams with 60 KB of metadata each',
@@ -186,7 +186,7 @@ export const clients: readonly Row[] = [
           openStream(session, undefined, headers).write(firstRequest('metadata')),
         );
       }),
-    told: ['discovery.stream_refused', 'its metadata have'],
+    told: ['discovery.stream_refused', 'its metadata has'],
   },
   {
     name: '1,500 connections that say nothing',
