@@ -101,7 +101,7 @@ describe('an Envoy that is kept', () => {
     life.unsubscribe();
     const said = () => read(join(folder, 'envoy.log')).length;
     const before = said();
-    await expect.poll(() => said(), { timeout: 10_000 }).toBeGreaterThan(before + 20);
+    await expect.poll(() => said()).toBeGreaterThan(before + 20);
     expect(keepers()).toHaveLength(1);
   });
 
@@ -125,7 +125,7 @@ describe('an Envoy that is kept', () => {
     const { keeps, life, pid } = start(
       'trap "exit 4" TERM; echo ready; while :; do sleep 0.05; done',
     );
-    await expect.poll(() => read(join(folder, 'envoy.log')), { timeout: 10_000 }).toBe('ready\n');
+    await expect.poll(() => read(join(folder, 'envoy.log'))).toBe('ready\n');
     keeps.remember([
       {
         ...{
@@ -176,7 +176,7 @@ describe('an Envoy that is kept', () => {
       )
       .subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGTERM');
-    await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => events.length).toBeGreaterThan(0);
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'failed', code: 4 } }]);
     next.clear({ epoch: 0, baseId: 7 });
     next.remember([]);
@@ -206,7 +206,7 @@ describe('an Envoy that is kept', () => {
     };
     keeps.watch(known, signals$).subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGKILL');
-    await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => events.length).toBeGreaterThan(0);
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'unknown' } }]);
     expect(lives(pid())).toBe(true);
   });

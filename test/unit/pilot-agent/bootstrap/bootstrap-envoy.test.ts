@@ -139,9 +139,7 @@ describe('Envoy', () => {
       expect(started.accepted, started.said).toBe(true);
       const filtered = async (filter: string) =>
         (await read(admin, `/stats?filter=${encodeURIComponent(filter)}`)).body;
-      await expect
-        .poll(async () => readiness(await filtered(readinessFilter)), { timeout: 10_000 })
-        .toBeUndefined();
+      await expect.poll(async () => readiness(await filtered(readinessFilter))).toBeUndefined();
       sockets.push(...[http, tcp].map((port) => connect(port, '127.0.0.1')));
       // An idle connection with HTTP is not active; one without is.
       await expect
@@ -223,7 +221,7 @@ describe('Envoy', () => {
         })
         .toBeGreaterThan(0);
       for (const name of ['shrink_heap', 'disable_http_keepalive'])
-        await expect.poll(() => one.stat(action(name)), { timeout: 10_000 }).toBe(active);
+        await expect.poll(() => one.stat(action(name))).toBe(active);
       const { status } = await read(one.prometheus, '/stats/prometheus');
       expect(status).toBe(200);
     } finally {
@@ -241,7 +239,7 @@ describe('Envoy', () => {
       );
     try {
       expect(one.warnings).toEqual([]);
-      await expect.poll(status, { timeout: 15_000 }).toBe(200); // the listener comes after the admin endpoint
+      await expect.poll(status).toBe(200); // the listener comes after the admin endpoint
       held.push(...[1, 2, 3].map(() => connect(one.prometheus, '127.0.0.1')));
       await Promise.all(held.map((socket) => once(socket, 'connect')));
       expect(await status()).toBe(200);

@@ -142,12 +142,12 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
     for (const piece of pieces) {
       terminal.stdin?.write('\t');
       const [added = '', ...rest] = piece.split(' ');
-      await expect.poll(screen, { timeout: 10_000 }).toContain(begun + added);
+      await expect.poll(screen).toContain(begun + added);
       begun = rest.at(-1) ?? '';
       terminal.stdin?.write(rest.join(' '));
     }
     terminal.stdin?.write('\n');
-    await expect.poll(() => existsSync(path), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(path)).toBe(true);
     const got = readFileSync(path, 'utf8').trim().split('\n');
     rmSync(path);
     expect(plain(got)).toEqual(plain(line.replaceAll('⇥', '').split(' ')));

@@ -109,9 +109,7 @@ const follow = () => {
 };
 const sets = () => readings.flatMap((reading) => (reading.type === 'set' ? [reading.set] : []));
 const comes = ({ certChain: chain, key, rootCert: roots }: Issued) =>
-  expect
-    .poll(() => sets().at(-1), { timeout: 10_000 })
-    .toEqual({ pair: { chain, key: Buffer.from(key) }, roots });
+  expect.poll(() => sets().at(-1)).toEqual({ pair: { chain, key: Buffer.from(key) }, roots });
 
 describe('a set of files', () => {
   it.each(layouts)(
@@ -134,9 +132,7 @@ describe('a set of files', () => {
   it('comes when its folder does', async () => {
     const issued = await ca.issue();
     follow();
-    await expect
-      .poll(() => readings, { timeout: 10_000 })
-      .toContainEqual(expect.objectContaining({ type: 'refused' }));
+    await expect.poll(() => readings).toContainEqual(expect.objectContaining({ type: 'refused' }));
     plain(issued);
     await comes(issued);
   });

@@ -51,7 +51,7 @@ describe('secrets of a gateway in a folder', () => {
     const text = () =>
       last?.served?.secret.kind === 'pair' ? last.served.secret.chain : last?.served?.secret.roots;
     return {
-      serves: (expected: string) => expect.poll(text, { timeout: 10_000 }).toBe(expected),
+      serves: (expected: string) => expect.poll(text).toBe(expected),
       text,
       refused: () => eventually(() => last?.refused),
     };

@@ -140,7 +140,7 @@ describe('controlPlane', () => {
     return events;
   };
   const has = (events: readonly LinkEvent[], type: LinkEvent['type']) =>
-    expect.poll(() => events.map((event) => event.type), { timeout: 10_000 }).toContain(type);
+    expect.poll(() => events.map((event) => event.type)).toContain(type);
   /** Why it is lost. It then completes, and emits nothing more. */
   const lost = async (...[target, options = {}]: Parameters<typeof link>): Promise<string> => {
     const ended: string[] = [];

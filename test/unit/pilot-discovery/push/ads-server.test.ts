@@ -215,7 +215,7 @@ describe('serveAds', () => {
     const { call, statuses } = wholeStream(port);
     call.write(whole());
     await expect
-      .poll(() => statuses, { timeout: 10_000 })
+      .poll(() => statuses)
       .toMatchObject([{ code: 14, details: 'not all sources are read yet, or they are empty' }]);
   });
 
@@ -346,7 +346,7 @@ describe('serveAds', () => {
     };
     for (let number = 0; number < 300; number += 1)
       ended.push(slowReader(port, `sidecar~10.0.0.2~s-${number}.b~c`, 0).close);
-    await expect.poll(answered, { timeout: 20_000 }).toBe(300);
+    await expect.poll(answered).toBe(300);
     const other = wholeStream(port);
     other.call.write(whole());
     await expect.poll(answered).toBe(301);

@@ -65,7 +65,7 @@ describe('grpcOnSocket', () => {
     return server;
   };
   const types = () => events.map(({ type }) => type);
-  const listening = () => expect.poll(types, { timeout: 20_000 }).toContain('listening');
+  const listening = () => expect.poll(types).toContain('listening');
   /** A request that is sent as a whole at once, as Envoy does it; the length of what came back. */
   const call = (bytes: number) => {
     const session = connectHttp2('http://localhost', { createConnection: () => connect(socket) });
@@ -147,7 +147,7 @@ describe('grpcOnSocket', () => {
 
   it('loads gRPC as soon as it listens where it is told to', async () => {
     serve(echo$, true);
-    await expect.poll(() => loads, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => loads).toBe(1);
     expect(types()).toEqual(['listening']);
     expect(await call(10)).toBe(10);
   });
@@ -161,7 +161,7 @@ describe('grpcOnSocket', () => {
     const gone = await dial();
     gone.destroy();
     const calls = [call(60_000), call(1), call(30_000)];
-    await expect.poll(() => loads, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => loads).toBe(1);
     await dial(); // so the others have come
     expect(types()).toEqual(['listening']);
     open();
@@ -173,7 +173,7 @@ describe('grpcOnSocket', () => {
     serve();
     await listening();
     await dial();
-    await expect.poll(types, { timeout: 20_000 }).toEqual(['listening', 'failed']);
+    await expect.poll(types).toEqual(['listening', 'failed']);
     expect(events[1]).toMatchObject({ reason: expect.stringContaining('gRPC: ') as string });
   });
 
@@ -188,7 +188,7 @@ describe('grpcOnSocket', () => {
   ])('tells that what it is to serve %s', async (_, serve$) => {
     serve(serve$, true);
     await expect
-      .poll(() => events, { timeout: 20_000 })
+      .poll(() => events)
       .toEqual([{ type: 'listening' }, { type: 'failed', reason: 'gRPC: Error: injected' }]);
   });
 
@@ -197,16 +197,14 @@ describe('grpcOnSocket', () => {
     const server = serve();
     await listening();
     const over = closed(await dial());
-    await expect.poll(() => loads, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => loads).toBe(1);
     server.unsubscribe();
     await over;
     expect(existsSync(socket)).toBe(false);
     gate = () => Promise.resolve();
     vi.resetModules();
     const second = serve();
-    await expect
-      .poll(() => types().filter((type) => type === 'listening').length, { timeout: 20_000 })
-      .toBe(2);
+    await expect.poll(() => types().filter((type) => type === 'listening').length).toBe(2);
     expect(await call(10)).toBe(10);
     const served = closed(await dial());
     second.unsubscribe();

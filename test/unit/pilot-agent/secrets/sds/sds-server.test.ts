@@ -119,7 +119,7 @@ describe('sdsServer', () => {
     expect(secretsIn(await roots.answer(1))).toEqual({ ROOTCA: issued.rootCert });
     expect(counts().streams).toBe(2);
     sds.close();
-    await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => counts().streams).toBe(0);
   });
 
   it('answers several names at once, and names what is missing', async () => {
@@ -205,12 +205,12 @@ describe('sdsServer', () => {
     other.send({ resourceNames: ['ROOTCA'], responseNonce: nonce, versionInfo });
     const stream = sds.stream();
     stream.send({ resourceNames: ['poison'] });
-    await expect.poll(() => stream.ended(), { timeout: 10_000 }).toContain('injected');
+    await expect.poll(() => stream.ended()).toContain('injected');
     await expect(sds.fetch('poison')).rejects.toThrow('injected');
     expect(
       events.flatMap((each) => (each.type === 'stream-failed' ? [String(each.error)] : [])),
     ).toEqual(['Error: injected', 'Error: injected']);
-    await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => counts().streams).toBe(1);
     writeCertificates(folder, {
       ...issued,
       rootCert: `${issued.rootCert}
@@ -251,7 +251,7 @@ describe('sdsServer', () => {
       stream.answers.flatMap(({ resources }) => resources.map(({ name }) => name));
     const first = await stream.answer(1);
     stream.send({ responseNonce: first.nonce });
-    await expect.poll(() => names(), { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(() => names()).toHaveLength(2);
     expect(names().sort()).toEqual(['ROOTCA', 'default']);
   });
 
@@ -262,11 +262,11 @@ describe('sdsServer', () => {
       typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
       resourceNames: ['x'],
     });
-    await expect.poll(() => other.ended(), { timeout: 10_000 }).toContain('is not served here');
+    await expect.poll(() => other.ended()).toContain('is not served here');
     const nameless = sds.stream();
     nameless.send({ resourceNames: ['default'], node: create(NodeSchema) });
-    await expect.poll(() => nameless.ended(), { timeout: 10_000 }).toContain('no node id');
-    await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => nameless.ended()).toContain('no node id');
+    await expect.poll(() => counts().streams).toBe(0);
   });
 
   it('listens on a socket that only its user can open, and takes it away at the end', async () => {
@@ -318,16 +318,12 @@ describe('sdsServer', () => {
     const sds = await start();
     const streams = Array.from({ length: 1_000 }, () => sds.stream());
     for (const stream of streams) stream.send({ resourceNames: ['default'] });
-    await expect
-      .poll(() => streams.every(({ answers }) => answers.length === 1), { timeout: 20_000 })
-      .toBe(true);
+    await expect.poll(() => streams.every(({ answers }) => answers.length === 1)).toBe(true);
     for (const stream of streams) stream.send({ resourceNames: ['default'], responseNonce: '1' });
     writeCertificates(folder, await ca.issue());
-    await expect
-      .poll(() => streams.every(({ answers }) => answers.length === 2), { timeout: 20_000 })
-      .toBe(true);
+    await expect.poll(() => streams.every(({ answers }) => answers.length === 2)).toBe(true);
     expect(counts().streams).toBe(1_000);
     sds.close();
-    await expect.poll(() => counts().streams, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => counts().streams).toBe(0);
   });
 });

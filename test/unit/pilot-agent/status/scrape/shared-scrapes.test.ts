@@ -73,11 +73,11 @@ async function stage() {
         }),
       );
       request.end();
-      await expect.poll(() => scrapes, { timeout: 10_000 }).toBeGreaterThan(before);
+      await expect.poll(() => scrapes).toBeGreaterThan(before);
       return { text, goAway: () => request.destroy() };
     },
     /** Waits until Envoy has been asked so many times in all. */
-    questions: (count: number) => expect.poll(asked, { timeout: 10_000 }).toBe(count),
+    questions: (count: number) => expect.poll(asked).toBe(count),
   };
 }
 

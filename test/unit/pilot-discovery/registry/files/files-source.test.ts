@@ -241,7 +241,7 @@ describe('files', () => {
       do {
         now += 1;
         put('elsewhere', String(now));
-        await expect.poll(timed.content, { timeout: 80_000 }).toEqual({ link: String(now) });
+        await expect.poll(timed.content).toEqual({ link: String(now) });
       } while (isDeepStrictEqual(asked.content(), { link: String(now) }) && now < 5);
       expect(asked.content()).not.toEqual({ link: String(now) });
       on$.next();
