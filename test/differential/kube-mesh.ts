@@ -28,11 +28,10 @@ export interface KubeMesh {
 /** The API refuses the content of an object, or does not have its kind. */
 const isLeftOut = /: (?:422 .*"Invalid"|404 404 page not found)/;
 
-async function made(kube: KubeServer, { status, ...resource }: Resource): Promise<Resource> {
+/** Makes an object, with what a controller would say of it; resolves to what the API has then. */
+export async function made(kube: KubeServer, { status, ...resource }: Resource): Promise<Resource> {
   const applied = await kube.apply(resource);
-  if (status === undefined) return applied;
-  const path = `${pathOf(applied)}/status`;
-  return (await kube.ask('PATCH', path, { status }, 'application/merge-patch+json')) as Resource;
+  return status === undefined ? applied : kube.status(applied, status);
 }
 
 /** Resolves when the control plane takes connections. */

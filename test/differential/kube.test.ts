@@ -18,25 +18,13 @@ import { istiods, ours } from './compare.ts';
 import { deviations, kubeDeviations } from './deviations.ts';
 import { differences } from './differences.ts';
 import { kubeCases } from './kube-cases.ts';
+import { made } from './kube-mesh.ts';
 import { needless, unexplained } from './unexplained.ts';
 
 if (kubeProgram === undefined)
   leftOut('the comparison with an istiod on a real Kubernetes API', 'a program');
 
 const explained = new Set<RegExp>();
-
-/** Makes an object, with what a controller would say of it; resolves to what the API has then. */
-async function made(kube: KubeServer, { status, ...resource }: Resource): Promise<Resource> {
-  const applied = await kube.apply(resource);
-  return status === undefined
-    ? applied
-    : ((await kube.ask(
-        'PATCH',
-        `${pathOf(applied)}/status`,
-        { status },
-        'application/merge-patch+json',
-      )) as Resource);
-}
 
 /** The same objects in a folder of ours, and in a real Kubernetes API with an istiod on it. */
 describe.skipIf(kubeProgram === undefined)(

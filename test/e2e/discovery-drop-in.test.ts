@@ -9,12 +9,7 @@ import { writeKubernetesVolume } from '../../demo/certificates.ts';
 import { ask } from '../support/ask.ts';
 import { connects } from '../support/connects.ts';
 import type { Mesh } from '../support/e2e/kube.ts';
-import {
-  kubeProgram,
-  type KubeServer,
-  pathOf,
-  startKubeServer,
-} from '../support/e2e/kube-server.ts';
+import { kubeProgram, type KubeServer, startKubeServer } from '../support/e2e/kube-server.ts';
 import { hasNetworks, makeNetwork, type Network } from '../support/e2e/network.ts';
 import { makeSidecar, ports, type SidecarPod } from '../support/e2e/sidecar-pod.ts';
 import { eventually } from '../support/eventually.ts';
@@ -95,8 +90,7 @@ describe.skipIf(!isPossible)('pilot-discovery in the place of istiod', () => {
       istiodPort: secure,
       plaintextPort: plain,
       apply: (resource) => kube.apply(resource),
-      status: (resource, status) =>
-        kube.ask('PATCH', `${pathOf(resource)}/status`, { status }, 'application/merge-patch+json'),
+      status: (resource, status) => kube.status(resource, status),
       pod: async (place, ofPod, account) => {
         await promisify(execFile)(kubeProgram ?? '', ['pod', kube.folder, place, ofPod, account]);
       },

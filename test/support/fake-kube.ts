@@ -157,14 +157,11 @@ export function fakeKube(): FakeKube {
     return { ok: true, value: { metadata: { resourceVersion: String(version) }, items } };
   }
 
-  /** Creates an object, or merges its data into the existing one. */
-  function changed(kind: 'create' | 'merge', path: string, body: string | Uint8Array): KubeAnswer {
-    const [collection, name] =
-      kind === 'create' ? [path, ''] : [path.replace(/\/[^/]*$/, ''), path.replace(/.*\//, '')];
-    const { found, plural } = asksFor(new URL(collection, 'http://api'));
-    asked.push(`${kind} ${plural}`);
+  function created(path: string, body: string | Uint8Array): KubeAnswer {
+    const { found, plural } = asksFor(new URL(path, 'http://api'));
+    asked.push(`create ${plural}`);
     if (!isUp) return away;
-    if (unwritable.has(plural)) return refusal(403, `${plural}: cannot ${kind}`);
+    if (unwritable.has(plural)) return refusal(403, `${plural}: cannot create`);
     if (found === undefined) return refusal(404, `${plural}: 404`);
     const bytes = Buffer.from(body as string); // of either type
     const given = (
@@ -177,23 +174,16 @@ export function fakeKube(): FakeKube {
       metadata: {
         ...given.metadata,
         ...(namespace !== undefined && { namespace }),
-        name: name === '' ? given.metadata.name : name,
       },
     };
-    const before = objects.get(keyOf(object));
-    if (kind === 'create' && before !== undefined) return refusal(409, `${plural}: 409`);
-    if (kind === 'merge' && before === undefined) return refusal(404, `${plural}: 404`);
-    note(before === undefined ? 'ADDED' : 'MODIFIED', {
-      ...before,
-      ...object,
-      data: { ...(before?.['data'] as object), ...(object['data'] as object) },
-    });
+    if (objects.has(keyOf(object))) return refusal(409, `${plural}: 409`);
+    note('ADDED', object);
     return { ok: true, value: undefined };
   }
 
   const api: KubeApi & KubeWriter = {
     get: (path) => defer(() => of(answer(path))),
-    write: (kind, path, body) => defer(() => of(changed(kind, path, body))),
+    create: (path, body) => defer(() => of(created(path, body))),
     watch: (path) =>
       defer(() => {
         const url = new URL(path, 'http://api');
@@ -280,11 +270,7 @@ export async function serveFakeKube(
     const answer$ =
       request.method === 'GET'
         ? api.get(path)
-        : from(buffer(request)).pipe(
-            mergeMap((body) =>
-              api.write(request.method === 'POST' ? 'create' : 'merge', path, body),
-            ),
-          );
+        : from(buffer(request)).pipe(mergeMap((body) => api.create(path, body)));
     answer$.subscribe({
       next: (answer) => {
         response.statusCode = answer.ok ? 200 : (answer.failure.status ?? 503);

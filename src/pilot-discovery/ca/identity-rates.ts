@@ -1,3 +1,5 @@
+import { setNewest } from '../../shared/maps/set-newest.ts';
+
 /** How often one identity may get a certificate. */
 export interface IdentityRate {
   /** The number of certificates at once, after a pause. */
@@ -44,13 +46,10 @@ export function identityRates({
   const full = (now: number): Bucket => ({ left: burst, at: now, refused: 0, loggedAt: -Infinity });
   return (identity, now) => {
     const before = buckets.get(identity) ?? full(now);
-    buckets.delete(identity);
     const gained = (Math.max(now - before.at, 0) / second) * perSecond;
     const left = Math.min(before.left + gained, burst);
     const [after, verdict] = counted({ ...before, left, at: now }, now);
-    buckets.set(identity, after);
-    const [oldest] = buckets.keys();
-    if (buckets.size > mostIdentities && oldest !== undefined) buckets.delete(oldest);
+    setNewest(buckets, identity, after, mostIdentities);
     return verdict;
   };
 }

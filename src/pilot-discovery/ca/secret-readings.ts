@@ -95,7 +95,7 @@ export function secretReadings(
       root.key.fill(0);
       // The answer has the key, too.
       return api
-        .write('create', collection, body, { decode: () => undefined })
+        .create(collection, body, { decode: () => undefined })
         .pipe(finalize(() => body.fill(0)));
     }),
     map((answer): AuthoritySecretEvent => {

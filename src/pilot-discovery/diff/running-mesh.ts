@@ -1,5 +1,5 @@
 import type { JsonValue } from '@bufbuild/protobuf';
-import { parseJson } from '../../shared/text/parse-json.ts';
+import { jsonOf } from '../../shared/text/json-of.ts';
 import { readNode } from '../generate/scope/read-node.ts';
 import type { MeshNetworks } from '../istio/mesh-networks.ts';
 import { type XdsType, xdsTypes } from '../push/view.ts';
@@ -15,7 +15,7 @@ export interface RunningProxy {
 
 /** Reads the answer to `/debug/proxyz`; undefined if it is not one. Pure. */
 export function readProxies(body: string): readonly RunningProxy[] | undefined {
-  const list = jsonOf(body);
+  const list = jsonValueOf(body);
   if (!Array.isArray(list)) return undefined;
   const proxies = list.map(readProxy);
   return proxies.every((proxy) => proxy !== undefined) ? proxies : undefined;
@@ -41,7 +41,7 @@ function readProxy(value: JsonValue): RunningProxy | undefined {
 
 /** Reads the answer to `/debug/keyz`; undefined if it is not one. Pure. */
 export function readKeys(body: string): ReadonlyMap<string, string> | undefined {
-  const keys = jsonOf(body);
+  const keys = jsonValueOf(body);
   if (!isObject(keys)) return undefined;
   const entries = Object.entries(keys);
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
@@ -50,7 +50,7 @@ export function readKeys(body: string): ReadonlyMap<string, string> | undefined 
 
 /** Reads the answer to `/debug/networkz`; undefined if it is not one. Pure. */
 export function readNetworks(body: string): MeshNetworks | undefined {
-  const value = jsonOf(body);
+  const value = jsonValueOf(body);
   const gateways = memberOf(value, 'gateways');
   const ranges = memberOf(value, 'ranges');
   if (!Array.isArray(gateways) || !Array.isArray(ranges)) return undefined;
@@ -82,7 +82,7 @@ const lists: Readonly<Record<XdsType, readonly [list: string, resource: string, 
 
 /** Reads the answer to `/debug/config_dump`; undefined if it is not one. Pure. */
 export function readDump(body: string): Readonly<Record<XdsType, ViewBefore>> | undefined {
-  const dump = jsonOf(body);
+  const dump = jsonValueOf(body);
   const configs = isObject(dump) ? memberOf(dump, 'configs') : undefined;
   if (!Array.isArray(configs)) return undefined;
   const viewOf = (type: XdsType): ViewBefore => {
@@ -109,13 +109,7 @@ export function readDump(body: string): Readonly<Record<XdsType, ViewBefore>> | 
   };
 }
 
-function jsonOf(body: string): JsonValue | undefined {
-  try {
-    return parseJson(body) as JsonValue;
-  } catch {
-    return undefined;
-  }
-}
+const jsonValueOf = (body: string) => jsonOf(body) as JsonValue | undefined;
 
 const memberOf = (value: JsonValue | undefined, name: string): JsonValue | undefined =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

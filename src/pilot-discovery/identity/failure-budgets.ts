@@ -1,3 +1,5 @@
+import { setNewest } from '../../shared/maps/set-newest.ts';
+
 /** The failures that a client may have. */
 export interface FailureBudget {
   /** At once, after a pause. */
@@ -31,10 +33,7 @@ export function failureBudgets({ burst, perSecond }: FailureBudget): FailureBudg
     isSpent: (client, now) => failuresOf(client, now) > burst - 1,
     fail: (client, now) => {
       const failures = failuresOf(client, now) + 1;
-      accounts.delete(client);
-      accounts.set(client, { failures, since: now });
-      const [oldest] = accounts.keys();
-      if (accounts.size > mostClients && oldest !== undefined) accounts.delete(oldest);
+      setNewest(accounts, client, { failures, since: now }, mostClients);
     },
   };
 }

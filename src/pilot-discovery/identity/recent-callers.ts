@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { defer, of, type SchedulerLike, tap } from 'rxjs';
+import { setNewest } from '../../shared/maps/set-newest.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import type { ReviewToken, TokenProof } from './review-token.ts';
 
@@ -32,9 +33,7 @@ export function recentCallers(review$: ReviewToken, scheduler: SchedulerLike): R
           recent.delete(key);
           const until = Math.min(now + longest, proof.claims.expires);
           if (!identity.ok || until <= now) return;
-          recent.set(key, { identity, until });
-          const [oldest] = recent.keys();
-          if (recent.size > mostTokens && oldest !== undefined) recent.delete(oldest);
+          setNewest(recent, key, { identity, until }, mostTokens);
         }),
       );
     });

@@ -33,7 +33,7 @@ export function reviewByApi(
       kind: 'TokenReview',
       spec: { token, audiences },
     };
-    return api.write('create', path, JSON.stringify(review), { forbidden: mayReview }).pipe(
+    return api.create(path, JSON.stringify(review), { forbidden: mayReview }).pipe(
       map((answer) =>
         answer.ok
           ? reviewed(answer.value, audiences, trustDomain)

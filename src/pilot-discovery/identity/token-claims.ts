@@ -1,6 +1,6 @@
 import { isObject } from '../../shared/text/is-object.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
-import { parseJson } from '../../shared/text/parse-json.ts';
+import { jsonOf } from '../../shared/text/json-of.ts';
 
 /** Claims that nobody has verified yet. A claim that a token lacks is ''. */
 export interface TokenClaims {
@@ -25,12 +25,4 @@ export function tokenClaims(token: string): TokenClaims | undefined {
     subject: text('sub'),
     expires: typeof end === 'number' && Number.isFinite(end) ? end * 1_000 : 0,
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/text/is-object.ts';
-import { parseJson } from '../../shared/text/parse-json.ts';
+import { jsonOf } from '../../shared/text/json-of.ts';
 import type { Place } from './members.ts';
 import { tokenRule } from './read-token-rule.ts';
 import type { RuleKeys, TokenRule } from './token-rule.ts';
@@ -29,12 +29,4 @@ export function readIssuerRule(text: string): ReadIssuerRule {
   // istiod then refuses each token.
   if (audiences.length === 0) flaws.push('audiences: it is missing');
   return flaws.length > 0 ? { ok: false, flaws } : { ok: true, rule: { issuer, audiences, keys } };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

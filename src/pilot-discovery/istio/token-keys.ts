@@ -1,7 +1,7 @@
 // Why: docs/decisions/085-a-token-without-keys-is-refused.md
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { ownMember } from '../../shared/text/own-member.ts';
-import { parseJson } from '../../shared/text/parse-json.ts';
+import { jsonOf } from '../../shared/text/json-of.ts';
 import { isObject } from '../../shared/text/is-object.ts';
 
 /** The public keys of an issuer, read from JSON (JWKS, RFC 7517). */
@@ -52,7 +52,7 @@ const further = ['kty', 'kid', 'alg'];
  * @param odd what happens to a key that is invalid or of an unknown kind
  */
 export function tokenKeys(text: string, odd: 'refused' | 'passed over' = 'refused'): TokenKeys {
-  const read = parsed(text);
+  const read = jsonOf(text);
   if (read === undefined) return bad('it is no JSON');
   if (!isObject(read)) return bad('it is no object');
   const given = ownMember(read, 'keys');
@@ -130,12 +130,3 @@ function isAccepted(key: Texts): boolean {
 /** Whether a value is base64url. Names of curves look like it too. */
 const isBase64 = (value: unknown): boolean =>
   typeof value === 'string' && /^[A-Za-z0-9_-]+={0,2}$/.test(value);
-
-/** Parses JSON; undefined if the text is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,3 +1,5 @@
+import { setNewest } from '../../shared/maps/set-newest.ts';
+
 /** The clients whose calls were refused lately, by their IP; the oldest line first. */
 export type CallerRefusals = ReadonlyMap<string, Refusals>;
 
@@ -36,10 +38,8 @@ export function withRefusal(
   const next = new Map(refusals);
   if (last !== undefined && unsaid(refusals, address, now) === undefined)
     return next.set(ip, { ...last, more: last.more + 1 });
-  next.delete(ip);
-  const [oldest] = next.keys();
-  if (next.size >= most && oldest !== undefined) next.delete(oldest);
-  return next.set(ip, { saidAt: now, more: 0 });
+  setNewest(next, ip, { saidAt: now, more: 0 }, most);
+  return next;
 }
 
 const ipOf = (address: string): string => address.slice(0, address.lastIndexOf(':'));

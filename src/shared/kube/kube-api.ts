@@ -43,41 +43,25 @@ export interface KubeApi {
   watch(path: string, decode?: Decode): Observable<WatchSign>;
 }
 
-/** Changes of objects in an API server. */
+/** Creates objects in an API server. */
 export interface KubeWriter {
   /**
-   * Creates an object in the collection at a path, or merges an object into the one at a path.
-   * Cold: each subscription asks once; emits the object after the change, or why it was not
-   * changed, and completes; never errors.
+   * Creates an object in the collection at a path. Cold: each subscription asks once; emits the
+   * object as the API has it then, or why there is none, and completes; never errors.
    *
    * @param body JSON; bytes, if a text of it must not stay in the heap
    */
-  write(
-    change: 'create' | 'merge',
-    path: string,
-    body: string | Uint8Array,
-    options?: WriteOptions,
-  ): Observable<KubeAnswer>;
+  create(path: string, body: string | Uint8Array, options?: CreateOptions): Observable<KubeAnswer>;
 }
 
-export interface WriteOptions {
+export interface CreateOptions {
   readonly decode?: Decode;
   /** The advice if the right is missing. */
   readonly forbidden?: string;
 }
 
-const allowBy = (verb: string): string => `allow it by a Role with ${verb}, and a RoleBinding`;
-/**
- * By kind of a change: the method, the type of its body, and the advice if the right is missing.
- */
-const changes = {
-  create: { method: 'POST', contentType: 'application/json', forbidden: allowBy('create') },
-  merge: {
-    method: 'PATCH',
-    contentType: 'application/merge-patch+json',
-    forbidden: allowBy('patch'),
-  },
-} as const;
+/** The advice if the right to create objects is missing. */
+const mayCreate = 'allow it by a Role with create, and a RoleBinding';
 
 /** The largest list, event, object, and refusal. An object has 1.5 MB at most. In bytes. */
 const largest = { list: 256 << 20, event: 16 << 20, object: 2 << 20, refusal: 64 << 10 };
@@ -113,11 +97,11 @@ export function kubeApi(
     path: string,
     read: (where: string, message: IncomingMessage) => Observable<T>,
     failed: (failure: KubeFailure) => T,
-    more: Pick<HttpQuestion, 'method' | 'body'> & { readonly contentType?: string } = {},
+    body?: HttpQuestion['body'],
   ) {
     return defer(find).pipe(
       mergeMap((access) =>
-        openHttp(access.server + path, withBody(question(access), more)).pipe(
+        openHttp(access.server + path, withBody(question(access), body)).pipe(
           attentiveTimeout(answerLimit, scheduler),
           mergeMap((message) => read(access.server + path.replace(/\?.*/, ''), message)),
           catchError((error: unknown) => of(failed(broken(access.server, error)))),
@@ -129,11 +113,10 @@ export function kubeApi(
   return {
     get: (path, decode = decodeJson) =>
       asked(path, answered({ decode, statuses: [200], most: largest.list }, scheduler), unanswered),
-    write: (change, path, body, options = {}) => {
-      const { forbidden, ...more } = changes[change];
-      const expected = { decode: decodeJson, forbidden, ...options, statuses: [200, 201] };
-      const read = answered({ ...expected, most: largest.object }, scheduler);
-      return asked(path, read, unanswered, { ...more, body });
+    create: (path, body, options = {}) => {
+      const expected = { decode: decodeJson, forbidden: mayCreate, ...options };
+      const read = answered({ ...expected, statuses: [200, 201], most: largest.object }, scheduler);
+      return asked(path, read, unanswered, body);
     },
     watch: (path, decode = decodeJson) =>
       asked<WatchSign>(
@@ -164,7 +147,7 @@ export function kubeApi(
 
 const unanswered = (failure: KubeFailure): KubeAnswer => ({ ok: false, failure });
 
-interface ExpectedAnswer extends Required<Pick<WriteOptions, 'decode'>> {
+interface ExpectedAnswer extends Required<Pick<CreateOptions, 'decode'>> {
   /** The statuses of a good answer. */
   readonly statuses: readonly number[];
   /** The largest good answer, in bytes. */
@@ -182,18 +165,11 @@ const answered =
         )
       : refusal(where, message, forbidden).pipe(map(unanswered));
 
-function withBody(
-  question: HttpQuestion,
-  {
-    contentType,
-    ...more
-  }: Pick<HttpQuestion, 'method' | 'body'> & { readonly contentType?: string },
-): HttpQuestion {
-  const headers = {
-    ...question.headers,
-    ...(contentType !== undefined && { 'content-type': contentType }),
-  };
-  return { ...question, ...more, headers };
+/** Makes a question one that creates an object, if there is a body. */
+function withBody(question: HttpQuestion, body: HttpQuestion['body']): HttpQuestion {
+  if (body === undefined) return question;
+  const headers = { ...question.headers, 'content-type': 'application/json' };
+  return { ...question, method: 'POST', headers, body };
 }
 
 function refusal(

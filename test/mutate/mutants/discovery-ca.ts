@@ -198,14 +198,14 @@ export const discoveryCa: readonly Mutant[] = [
   {
     id: 'discovery-ca/rate-of-each',
     file: 'pilot-discovery/ca/identity-rates.ts',
-    find: 'buckets.set(identity, after);',
-    replace: "buckets.set('', after);",
+    find: 'setNewest(buckets, identity, after',
+    replace: "setNewest(buckets, '', after",
   },
   {
     id: 'discovery-ca/rate-table',
     file: 'pilot-discovery/ca/identity-rates.ts',
-    find: 'buckets.size > mostIdentities &&',
-    replace: 'buckets.size > 2 * mostIdentities &&',
+    find: 'after, mostIdentities)',
+    replace: 'after, 2 * mostIdentities)',
   },
   {
     id: 'discovery-ca/rate-clock',

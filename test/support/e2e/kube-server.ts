@@ -36,6 +36,8 @@ export interface KubeApi {
   ask(method: string, at: string, body?: unknown, kind?: string): Promise<unknown>;
   /** Makes a resource, or changes it; resolves to what the API has then. */
   apply(resource: Resource): Promise<Resource>;
+  /** Sets the status of a resource, as a controller does; resolves to what the API has then. */
+  status(resource: Resource, status: unknown): Promise<Resource>;
   remove(resource: Resource): Promise<unknown>;
   /** A token of a service account; for the certificate authority, if no audience is named. */
   token(namespace: string, account: string, audience?: string): Promise<string>;
@@ -124,6 +126,13 @@ export function kubeApi(folder: string, port: number): KubeApi {
         `${pathOf(resource)}?fieldManager=test&force=true`,
         resource,
         'application/apply-patch+yaml',
+      ) as Promise<Resource>,
+    status: (resource, status) =>
+      kube.ask(
+        'PATCH',
+        `${pathOf(resource)}/status`,
+        { status },
+        'application/merge-patch+json',
       ) as Promise<Resource>,
     remove: (resource) => kube.ask('DELETE', pathOf(resource)),
     token: async (namespace, account, audience = 'istio-ca') =>

@@ -6,7 +6,6 @@ import {
   endKubeProgram,
   type KubeApi,
   kubeProgram,
-  pathOf,
   portsInARow,
   type Resource,
   startKubeProgram,
@@ -54,8 +53,7 @@ function meshOn(server: KubeApi, istiodPort: number): Mesh {
     istiodPort: istiodPort + 2,
     plaintextPort: istiodPort,
     apply: (resource) => server.apply(resource),
-    status: (resource, status) =>
-      server.ask('PATCH', `${pathOf(resource)}/status`, { status }, 'application/merge-patch+json'),
+    status: (resource, status) => server.status(resource, status),
     pod: async (at, namespace, account) => {
       await promisify(execFile)(kubeProgram ?? '', ['pod', server.folder, at, namespace, account], {
         encoding: 'utf8',

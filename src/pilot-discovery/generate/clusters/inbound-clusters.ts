@@ -15,6 +15,7 @@ import { clusterMetadata } from './cluster-metadata.ts';
 import { inboundName } from '../scope/cluster-name.ts';
 import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
 import { destinationRuleOf } from '../scope/destination-rule-of.ts';
+import { isUnixAddress, pipeAddress } from '../scope/bind-address.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
 import { ownPorts, type OwnPort } from '../scope/own-ports.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
@@ -178,12 +179,7 @@ function targetOf(
   node: ProxyNode,
   defaultEndpoint: string,
 ): { readonly address: Address; readonly isLocal: boolean } {
-  if (defaultEndpoint.startsWith('unix://')) {
-    return {
-      address: { case: 'pipe', value: { path: defaultEndpoint.slice('unix://'.length) } },
-      isLocal: false,
-    };
-  }
+  if (isUnixAddress(defaultEndpoint)) return { ...pipeAddress(defaultEndpoint), isLocal: false };
   const colon = defaultEndpoint.lastIndexOf(':');
   const host = defaultEndpoint.slice(0, colon);
   const ownAddress =

@@ -10,6 +10,7 @@ import type { Init } from '../encoding/typed-config.ts';
 import {
   bindAddresses,
   exactBalance,
+  isUnixAddress,
   listenerAddress,
   mayBind,
   socketAddress,
@@ -52,12 +53,10 @@ export function gatewayListeners(environment: Environment, node: ProxyNode): Xds
   return mergedGatewayOf(environment, node)
     .listeners.filter(
       ({ bind, port }) =>
-        bind.startsWith(unix) || (mayBind(node, port) && !node.ownPorts.includes(port)),
+        isUnixAddress(bind) || (mayBind(node, port) && !node.ownPorts.includes(port)),
     )
     .flatMap((listener) => portListener(environment, node, said, listener) ?? []);
 }
-
-const unix = 'unix://';
 
 function portListener(
   environment: Environment,

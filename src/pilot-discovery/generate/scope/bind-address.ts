@@ -48,11 +48,16 @@ export const socketAddress = (address: string, port: number) =>
 
 const unix = 'unix://';
 
+/** Whether an address is that of a Unix socket, `unix://PATH`. */
+export const isUnixAddress = (address: string): boolean => address.startsWith(unix);
+
+/** Returns the address of the Unix socket `unix://PATH`. */
+export const pipeAddress = (address: string) =>
+  ({ address: { case: 'pipe', value: { path: address.slice(unix.length) } } }) as const;
+
 /** Returns the address of a listener: an IP address with a port, or the socket of `unix://PATH`. */
 export const listenerAddress = (address: string, port: number) =>
-  address.startsWith(unix)
-    ? ({ address: { case: 'pipe', value: { path: address.slice(unix.length) } } } as const)
-    : socketAddress(address, port);
+  isUnixAddress(address) ? pipeAddress(address) : socketAddress(address, port);
 
 /**
  * Assigns each connection to the thread of Envoy that has the fewest connections of this listener.

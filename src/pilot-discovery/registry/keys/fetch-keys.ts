@@ -3,7 +3,7 @@ import { concatMap, map, type Observable, of } from 'rxjs';
 import { type HttpAnswer, httpAnswer } from '../../../shared/http/http-answer.ts';
 import { bare } from '../../../shared/http/outside-proxy.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
-import { parseJson } from '../../../shared/text/parse-json.ts';
+import { jsonOf } from '../../../shared/text/json-of.ts';
 import { tokenKeys } from '../../istio/token-keys.ts';
 import type { KeysAddress } from '../../istio/token-rule.ts';
 import { type BlockedRanges, guardedLookup } from './blocked-ranges.ts';
@@ -86,17 +86,8 @@ function keysIn(response: Body): KeysAnswer {
 /** Returns `jwks_uri` of the issuer's metadata. */
 function addressIn(body: string): string | Failed {
   const read = jsonOf(body);
-  const address = read === undefined ? undefined : ownMember(read, 'jwks_uri');
+  const address = isObject(read) ? ownMember(read, 'jwks_uri') : undefined;
   return typeof address === 'string' && /^https?:/i.test(address) && URL.canParse(address)
     ? address
     : failed('what the issuer says of itself has no jwks_uri that is http:// or https://');
-}
-
-function jsonOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value = parseJson(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -186,9 +186,9 @@ describe('without cacerts', () => {
     let sent: Buffer | undefined;
     const api: FakeKube['api'] = {
       ...kube.api,
-      write: (change, path, body) => {
+      create: (path, body) => {
         sent = Buffer.from(body as Uint8Array);
-        return kube.api.write(change, path, body);
+        return kube.api.create(path, body);
       },
     };
     subscriptions.push(

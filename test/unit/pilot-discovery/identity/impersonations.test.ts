@@ -1,16 +1,14 @@
 import 'reflect-metadata';
 import { ExtendedKeyUsage } from '@peculiar/x509';
-import { asyncScheduler, BehaviorSubject, EMPTY, NEVER, of, type Subscription } from 'rxjs';
+import { asyncScheduler, BehaviorSubject, of, type Subscription } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { identifyBy } from '../../../../src/pilot-discovery/identity/identify.ts';
 import type { ServingEvent } from '../../../../src/pilot-discovery/identity/serving-files.ts';
-import { serveGrpc } from '../../../../src/pilot-discovery/run/serve-grpc.ts';
-import type { View } from '../../../../src/pilot-discovery/push/view.ts';
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
-import { eventually } from '../../../support/eventually.ts';
 import { freePorts } from '../../../support/free-ports.ts';
 import { askSecurely, type SecureProxy } from '../../../support/secure-client.ts';
+import { servedSecurely } from '../../../support/served-securely.ts';
 import {
   uri,
   type WorkloadAuthority,
@@ -20,13 +18,6 @@ import {
 } from '../../../support/workload-authority.ts';
 
 const day = 86_400_000;
-const nothing = { version: '', resources: new Map() };
-const cluster = { name: 'a', version: '1', body: Buffer.from('a'), keys: [] };
-const view: View = {
-  snapshot: 1,
-  cluster: { version: '1', resources: new Map([['a', cluster]]) },
-  ...{ endpoint: nothing, listener: nothing, route: nothing },
-};
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
 const shopSpiffe = 'spiffe://cluster.local/ns/shop/sa/web';
 const ofShop = node('web-0.shop', { NAMESPACE: 'shop', SERVICE_ACCOUNT: 'web' });
@@ -47,32 +38,8 @@ describe('the secure port', () => {
     [authority, other] = await Promise.all([workloadAuthority(), workloadAuthority('other')]);
     serving$ = new BehaviorSubject(await servedBy(authority));
     [port = 0] = await freePorts(1);
-    running = serveGrpc(
-      {
-        plain: undefined,
-        secure: {
-          address: { host: '127.0.0.1', port },
-          serving$,
-          identify$: identifyBy(of('cluster.local'), undefined, asyncScheduler),
-          nodes: 'own',
-          services: [],
-          upkeep$: EMPTY,
-        },
-      },
-      {
-        viewFor$: () => of(view),
-        controlPlane: '',
-        throttle: 1,
-        drain$: NEVER,
-        scheduler: asyncScheduler,
-        keepalive: { interval: 30_000, timeout: 10_000, age: 0 },
-        largestRequest: 4 << 20,
-      },
-    ).subscribe({
-      next: (event) => events.push(event),
-      error: (error: unknown) => expect.unreachable(String(error)),
-    });
-    await eventually(() => events.some(({ type }) => type === 'listening'));
+    const identify$ = identifyBy(of('cluster.local'), undefined, asyncScheduler);
+    running = await servedSecurely(port, { serving$, identify$ }, events);
   });
   afterAll(() => running.unsubscribe());
 

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { asyncScheduler, EMPTY, NEVER, of, type Subscription } from 'rxjs';
+import { asyncScheduler, of, type Subscription } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   boundedReviews,
@@ -7,14 +7,12 @@ import {
 } from '../../../../src/pilot-discovery/identity/bounded-reviews.ts';
 import { identifyBy } from '../../../../src/pilot-discovery/identity/identify.ts';
 import { reviewByApi } from '../../../../src/pilot-discovery/identity/review-by-api.ts';
-import type { View } from '../../../../src/pilot-discovery/push/view.ts';
-import { serveGrpc } from '../../../../src/pilot-discovery/run/serve-grpc.ts';
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
 import { kubeApi } from '../../../../src/shared/kube/kube-api.ts';
-import { eventually } from '../../../support/eventually.ts';
 import { type FakeReviews, sameStatus, startFakeReviews } from '../../../support/fake-reviews.ts';
 import { freePorts } from '../../../support/free-ports.ts';
 import { askSecurely, type SecureProxy } from '../../../support/secure-client.ts';
+import { servedSecurely } from '../../../support/served-securely.ts';
 import { tokenIssuer } from '../../../support/token-issuer.ts';
 import {
   uri,
@@ -22,13 +20,6 @@ import {
   workloadAuthority,
 } from '../../../support/workload-authority.ts';
 
-const nothing = { version: '', resources: new Map() };
-const cluster = { name: 'a', version: '1', body: Buffer.from('a'), keys: [] };
-const view: View = {
-  snapshot: 1,
-  cluster: { version: '1', resources: new Map([['a', cluster]]) },
-  ...{ endpoint: nothing, listener: nothing, route: nothing },
-};
 const issuer = tokenIssuer('cluster');
 const stranger = tokenIssuer('cluster');
 const web = { iss: 'https://cluster', sub: 'system:serviceaccount:shop:web', aud: ['istio-ca'] };
@@ -64,36 +55,18 @@ describe('tokens on the secure port', () => {
     });
     const api = kubeApi(() => reviews.findApi(), 'pilot-discovery');
     const review$ = reviewByApi(api, ['istio-ca', 'mesh'], asyncScheduler);
-    running = serveGrpc(
+    running = await servedSecurely(
+      port,
       {
-        plain: undefined,
-        secure: {
-          address: { host: '127.0.0.1', port },
-          serving$: of({ type: 'serving', serving: { chain, key, roots: authority.root } }),
-          identify$: identifyBy(
-            of('cluster.local'),
-            boundedReviews(review$, reviewBounds, asyncScheduler),
-            asyncScheduler,
-          ),
-          nodes: 'own',
-          services: [],
-          upkeep$: EMPTY,
-        },
+        serving$: of({ type: 'serving', serving: { chain, key, roots: authority.root } }),
+        identify$: identifyBy(
+          of('cluster.local'),
+          boundedReviews(review$, reviewBounds, asyncScheduler),
+          asyncScheduler,
+        ),
       },
-      {
-        viewFor$: () => of(view),
-        controlPlane: '',
-        throttle: 1,
-        drain$: NEVER,
-        scheduler: asyncScheduler,
-        keepalive: { interval: 30_000, timeout: 10_000, age: 0 },
-        largestRequest: 4 << 20,
-      },
-    ).subscribe({
-      next: (event) => events.push(event),
-      error: (error: unknown) => expect.unreachable(String(error)),
-    });
-    await eventually(() => events.some(({ type }) => type === 'listening'));
+      events,
+    );
   });
   afterEach(() => {
     running.unsubscribe();
