@@ -7,6 +7,7 @@ import { readTimings } from './support/timings.ts';
 const longest = 45;
 /** Longer ones, each with its reason. */
 const long: Readonly<Record<string, string>> = {
+  'test/contract/real-registries.test.ts': 'a real API and a real Consul are stopped four times',
   'test/differential/kube-folders.test.ts': 'each of 105 folders is written to a real API',
   'test/e2e/chaos.test.ts': '30 events of a seed over a real Envoy',
   'test/e2e/discovery-ca.test.ts':

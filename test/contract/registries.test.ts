@@ -3,39 +3,108 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { readResourcesInSteps } from '../../src/pilot-discovery/istio/read-resources.ts';
+import { consulSource } from '../../src/pilot-discovery/registry/consul/consul-source.ts';
 import { filesSource } from '../../src/pilot-discovery/registry/files/files-source.ts';
 import { kubernetesSource } from '../../src/pilot-discovery/registry/kubernetes/kubernetes-source.ts';
+import { startFakeConsul } from '../support/fake-consul.ts';
 import { fakeKube, type KubeDocument } from '../support/fake-kube.ts';
-import { registryContract, type RegistryStage } from './registry-contract.ts';
+import {
+  anyTextContract,
+  contractNamespace,
+  registryContract,
+  type RegistryStage,
+} from './registry-contract.ts';
+import {
+  type ConsulInstanceObject,
+  consulObjects,
+  kubernetesObjects,
+  registrationOf,
+  serviceEntries,
+} from './registry-objects.ts';
 
-function files(): RegistryStage {
-  const root = mkdtempSync(join(tmpdir(), 'pilot-discovery-contract-'));
-  const folder = join(root, 'config');
-  mkdirSync(folder);
-  const place = ({ kind, metadata: { namespace = '', name } }: KubeDocument) =>
-    join(folder, `${kind}-${namespace}-${name}.json`);
+const keyOf = ({ kind, metadata: { namespace = '', name } }: KubeDocument) =>
+  `${kind}-${namespace}-${name}`;
+
+/** Changes that a registry makes at once, and the objects that it has after them. */
+function atOnce<T>(
+  key: (object: T) => string,
+  apply: { readonly put: (object: T) => void; readonly remove: (object: T) => void },
+) {
+  const objects = new Map<string, T>();
   return {
-    source: 'files',
-    event$: filesSource(folder, { read: readResourcesInSteps }),
-    put: (object) => writeFileSync(place(object), JSON.stringify(object)),
-    remove: (object) => rmSync(place(object)),
-    outage: {
-      begin: () => renameSync(folder, join(root, 'away')),
-      end: () => renameSync(join(root, 'away'), folder),
+    objects: () => [...objects.values()],
+    put: (object: T) => {
+      objects.set(key(object), object);
+      apply.put(object);
+      return Promise.resolve();
     },
-    dispose: () => rmSync(root, { recursive: true }),
+    remove: (object: T) => {
+      objects.delete(key(object));
+      apply.remove(object);
+      return Promise.resolve();
+    },
   };
 }
 
-function kubernetes(): RegistryStage {
-  const kube = fakeKube();
+/** Makes a step of a stage that is done when it returns. */
+const done = (step: () => void) => (): Promise<void> => {
+  step();
+  return Promise.resolve();
+};
+
+function files(): RegistryStage<KubeDocument> {
+  const root = mkdtempSync(join(tmpdir(), 'pilot-discovery-contract-'));
+  const folder = join(root, 'config');
+  mkdirSync(folder);
+  const place = (object: KubeDocument) => join(folder, `${keyOf(object)}.json`);
+  const { objects, ...changes } = atOnce(keyOf, {
+    put: (object) => writeFileSync(place(object), JSON.stringify(object)),
+    remove: (object) => rmSync(place(object)),
+  });
   return {
+    ...changes,
+    source: 'files',
+    event$: filesSource(folder, { read: readResourcesInSteps }),
+    written: objects,
+    outage: {
+      begin: done(() => renameSync(folder, join(root, 'away'))),
+      end: done(() => renameSync(join(root, 'away'), folder)),
+    },
+    dispose: done(() => rmSync(root, { recursive: true })),
+  };
+}
+
+function kubernetes(): RegistryStage<KubeDocument> {
+  const kube = fakeKube();
+  const { objects, ...changes } = atOnce(keyOf, kube);
+  return {
+    ...changes,
     source: 'Kubernetes',
     event$: kubernetesSource(kube.api),
-    put: kube.put,
-    remove: kube.remove,
-    outage: { begin: kube.stop, end: kube.start },
-    dispose: () => undefined,
+    written: objects,
+    outage: { begin: done(kube.stop), end: done(kube.start) },
+    dispose: done(() => undefined),
+  };
+}
+
+async function consul(): Promise<RegistryStage<ConsulInstanceObject>> {
+  const server = await startFakeConsul();
+  const { objects, ...changes } = atOnce<ConsulInstanceObject>(({ id }) => id, {
+    put: (object) => server.register(registrationOf(object)),
+    remove: ({ id }) => server.deregister(id),
+  });
+  return {
+    ...changes,
+    source: 'Consul',
+    event$: consulSource({
+      server: { address: server.address },
+      datacenter: '',
+      namespace: contractNamespace,
+      name: 'Consul',
+    }),
+    written: () => serviceEntries(objects(), 'dc1'),
+    outage: { begin: () => server.stop(), end: () => server.start() },
+    dispose: () => server.stop(),
   };
 }
 
@@ -43,5 +112,10 @@ describe.each([
   ['files', files],
   ['Kubernetes', kubernetes],
 ])('a registry: %s', (_, stage) => {
-  for (const { name, check } of registryContract(stage)) it(name, check);
+  for (const { name, check } of registryContract(stage, kubernetesObjects)) it(name, check);
+  for (const { name, check } of anyTextContract(stage)) it(name, check);
+});
+
+describe('a registry: Consul', () => {
+  for (const { name, check } of registryContract(consul, consulObjects)) it(name, check);
 });

@@ -4,6 +4,7 @@ import { execa } from 'execa';
 import { connects } from '../support/connects.ts';
 import {
   type KubeServer,
+  made,
   pathOf,
   type Resource,
   startKubeServer,
@@ -27,12 +28,6 @@ export interface KubeMesh {
 
 /** The API refuses the content of an object, or does not have its kind. */
 const isLeftOut = /: (?:422 .*"Invalid"|404 404 page not found)/;
-
-/** Makes an object, with what a controller would say of it; resolves to what the API has then. */
-export async function made(kube: KubeServer, { status, ...resource }: Resource): Promise<Resource> {
-  const applied = await kube.apply(resource);
-  return status === undefined ? applied : kube.status(applied, status);
-}
 
 /** Resolves when the control plane takes connections. */
 export async function startKubeMesh(namespaces: Iterable<string>): Promise<KubeMesh> {

@@ -6,6 +6,7 @@ import {
   endKubeProgram,
   kubeProgram,
   type KubeServer,
+  made,
   pathOf,
   portsInARow,
   type Resource,
@@ -18,7 +19,6 @@ import { istiods, ours } from './compare.ts';
 import { deviations, kubeDeviations } from './deviations.ts';
 import { differences } from './differences.ts';
 import { kubeCases } from './kube-cases.ts';
-import { made } from './kube-mesh.ts';
 import { needless, unexplained } from './unexplained.ts';
 
 if (kubeProgram === undefined)

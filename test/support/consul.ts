@@ -20,31 +20,63 @@ export interface Consul {
   ask(method: 'GET' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>;
   /** Makes a token that has these rules; resolves to it. */
   token(rules: string): Promise<string>;
-  /** Kills it. What it had is gone, unless it has a folder. */
+  /** Kills it. */
   stop(): Promise<void>;
-  /** Starts it again, at the same address. */
+  /** Starts it again, at the same address. Resolves when it knows a leader. */
   start(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** Resolves when it has a leader. `acl`: it wants tokens, and denies by default. */
-export async function startConsul({ acl = false } = {}): Promise<Consul> {
+interface Ports {
+  readonly http: number;
+  readonly server: number;
+  readonly serf: number;
+}
+
+const portsOf = ([http = 0, server = 0, serf = 0]: readonly number[]): Ports => ({
+  http,
+  server,
+  serf,
+});
+
+/**
+ * Starts one. Resolves when it has a leader.
+ *
+ * @param acl whether it wants tokens, and denies by default
+ * @param keeps whether its data is there again after `stop` and `start`
+ */
+export async function startConsul({ acl = false, keeps = false } = {}): Promise<Consul> {
+  const acls = `acl { enabled = true default_policy = "deny" tokens { initial_management = "${management}" } }`;
+  const consul = consulServer(portsOf(await freePorts(3)), {
+    args: [...(keeps ? serverArgs(1) : ['-dev']), ...(acl ? ['-hcl', acls] : [])],
+    token: acl ? management : undefined,
+  });
+  await consul.start();
+  return consul;
+}
+
+const serverArgs = (count: number): readonly string[] => [
+  ...['-server', '-bootstrap-expect', String(count), '-data-dir', 'data'],
+  ...['-hcl', 'performance { raft_multiplier = 1 }'],
+];
+
+function consulServer(
+  { http, server, serf }: Ports,
+  { args, token }: { readonly args: readonly string[]; readonly token: string | undefined },
+): Consul {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-consul-'));
-  const [http = 0, server = 0, serf = 0] = await freePorts(3);
   const program = execFileSync(get, ['consul-1.14'], { encoding: 'utf8' }).trim();
   const address = `http://127.0.0.1:${http}`;
   const none = ['serf_wan', 'dns', 'grpc', 'grpc_tls'].map((name) => `${name} = -1`).join(' ');
   const ports = `ports { http = ${http} server = ${server} serf_lan = ${serf} ${none} }`;
-  const acls = `acl { enabled = true default_policy = "deny" tokens { initial_management = "${management}" } }`;
   let child: ChildProcess | undefined;
 
   const ask: Consul['ask'] = async (method, path, body) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const headers = acl ? { 'x-consul-token': management } : undefined;
     const response = await fetch(`${address}/v1/${path}`, {
       method,
       ...(body !== undefined && { body: text }),
-      ...(headers && { headers }),
+      ...(token !== undefined && { headers: { 'x-consul-token': token } }),
     });
     const said = await response.text();
     if (!response.ok) throw new Error(`${path}: ${response.status} ${said}`);
@@ -66,19 +98,8 @@ export async function startConsul({ acl = false } = {}): Promise<Consul> {
       ).SecretID;
     },
     async start() {
-      const args = [
-        'agent',
-        '-dev',
-        '-bind',
-        '127.0.0.1',
-        '-client',
-        '127.0.0.1',
-        '-log-level',
-        'warn',
-        '-hcl',
-        ports,
-      ];
-      child = spawn(program, acl ? [...args, '-hcl', acls] : args, {
+      const loopback = ['-bind', '127.0.0.1', '-client', '127.0.0.1'];
+      child = spawn(program, ['agent', ...loopback, '-log-level', 'warn', '-hcl', ports, ...args], {
         stdio: 'ignore',
         cwd: folder,
       });
@@ -95,6 +116,5 @@ export async function startConsul({ acl = false } = {}): Promise<Consul> {
       rmSync(folder, { recursive: true });
     },
   };
-  await consul.start();
   return consul;
 }

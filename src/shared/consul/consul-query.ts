@@ -32,6 +32,9 @@ export function consulUrl({ address = '' }: ConsulServer, path: string): string 
  * Returns a query of Consul's HTTP API, with the credentials that the files have at that time. It
  * errors with the reason if Consul has no leader and cannot know the state, or does not show all of
  * it.
+ *
+ * The query from index 0 is `consistent`: a leader that has just started answers others before it
+ * has read all its data.
  */
 export function consulQuery<T>(
   server: ConsulServer,
@@ -39,9 +42,9 @@ export function consulQuery<T>(
 ): Queried<T> {
   return {
     query(index) {
-      const more = `${url.includes('?') ? '&' : '?'}index=${index}&wait=${wait}ms`;
+      const more = index === 0 ? 'consistent' : `index=${index}&wait=${wait}ms`;
       return fetched(
-        index === 0 ? url : `${url}${more}`,
+        `${url}${url.includes('?') ? '&' : '?'}${more}`,
         server,
         ({ token }) => (token === undefined ? {} : { 'x-consul-token': token }),
         largest,
@@ -67,6 +70,8 @@ function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: Credent
       `it answers 403: ${tokenFile === '' ? 'no token file is given' : `the token in ${tokenFile} may not read this`}`,
     );
   if (status === 500 && body.includes('leader')) throw new Error('it has no leader now');
+  if (status === 500 && body.includes('consistent reads'))
+    throw new Error('its leader has not read all its data yet');
   if (status !== 200 && status !== 404) throw new Error(`it answers ${status} instead of 200`);
   if (!Number.isSafeInteger(index))
     throw new Error(`it answers ${status} without X-Consul-Index: is this Consul?`);

@@ -80,6 +80,12 @@ export const sources: readonly Mutant[] = [
     replace: "['x-consul-knownleader'] === '0'",
   },
   {
+    id: 'sources/consul-consistent',
+    file: 'shared/consul/consul-query.ts',
+    find: "index === 0 ? 'consistent'",
+    replace: "index === 0 ? 'stale'",
+  },
+  {
     id: 'sources/keeps-last',
     file: 'pilot-agent/sources/source.ts',
     find: 'keepLastOnError ? before : unread',

@@ -168,6 +168,12 @@ export function kubeApi(folder: string, port: number): KubeApi {
   return kube;
 }
 
+/** Makes an object, with what a controller would say of it; resolves to what the API has then. */
+export async function made(kube: KubeApi, { status, ...resource }: Resource): Promise<Resource> {
+  const applied = await kube.apply(resource);
+  return status === undefined ? applied : kube.status(applied, status);
+}
+
 export function startKubeProgram(
   verb: 'up' | 'istiod',
   folder: string,

@@ -47,6 +47,12 @@ describe('consul', () => {
 
   it.each([
     { what: 'has no leader', status: 500, body: 'No cluster leader', says: 'it has no leader now' },
+    {
+      what: 'has just started',
+      status: 500,
+      body: 'rpc error making call: Not ready to serve consistent reads',
+      says: 'its leader has not read all its data yet',
+    },
     { what: 'fails', status: 500, body: 'rpc error', says: 'it answers 500 instead of 200' },
     {
       what: 'answers for a leader that it has lost',
@@ -138,8 +144,8 @@ describe('consul', () => {
     await read({ prefix: 'a b/ü?x=y/' }, { address });
     await read({ service: 'web/../x' }, { address });
     expect(asked.filter((url) => !url.includes('index='))).toEqual([
-      '/v1/kv/a%20b/%C3%BC%3Fx%3Dy/?recurse=true',
-      '/v1/health/service/web%2F..%2Fx?passing=true',
+      '/v1/kv/a%20b/%C3%BC%3Fx%3Dy/?recurse=true&consistent',
+      '/v1/health/service/web%2F..%2Fx?passing=true&consistent',
     ]);
   });
 
