@@ -1,4 +1,5 @@
 import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
+import { counterOf, gaugeOf } from '../../shared/metrics/plain-family.ts';
 import type { CaView } from './ca-view.ts';
 
 /** The names of istiod for the reasons that it has too. */
@@ -14,12 +15,6 @@ const errors = {
 /** Returns the metrics of the certificate authority, with the names of istiod. Pure. */
 export function caFamilies({ authority, issued, refused }: CaView): readonly MetricFamily[] {
   const total = issued + Object.values(refused).reduce((sum, count) => sum + count, 0);
-  const counter = (name: string, help: string, value: number): MetricFamily => ({
-    name,
-    type: 'counter',
-    help,
-    samples: [{ value }],
-  });
   const expiry = (name: string, help: string, ms: number | undefined): MetricFamily => ({
     name,
     type: 'gauge',
@@ -27,8 +22,12 @@ export function caFamilies({ authority, issued, refused }: CaView): readonly Met
     samples: ms === undefined ? [] : [{ value: Math.floor(ms / 1_000) }],
   });
   return [
-    counter('citadel_server_csr_count', 'Requests for certificates.', total),
-    counter('citadel_server_success_cert_issuance_count', 'Certificates that were issued.', issued),
+    counterOf('citadel_server_csr_count', 'Requests for certificates.', total),
+    counterOf(
+      'citadel_server_success_cert_issuance_count',
+      'Certificates that were issued.',
+      issued,
+    ),
     {
       name: 'citadel_server_csr_sign_err_count',
       type: 'counter',
@@ -38,7 +37,7 @@ export function caFamilies({ authority, issued, refused }: CaView): readonly Met
         value: refused[kind as keyof typeof errors],
       })),
     },
-    counter(
+    counterOf(
       'citadel_server_rate_limited_count',
       'Requests of identities that ask too often.',
       refused.rate,
@@ -53,11 +52,10 @@ export function caFamilies({ authority, issued, refused }: CaView): readonly Met
       'When the root of the authority ends, in seconds since 1970.',
       authority.type === 'signs' ? authority.authority.rootNotAfter : undefined,
     ),
-    {
-      name: 'citadel_server_authority_up',
-      type: 'gauge',
-      help: '1 if the newest key of the authority is in use; 0 if it is refused.',
-      samples: [{ value: authority.type === 'signs' && authority.flaw === undefined ? 1 : 0 }],
-    },
+    gaugeOf(
+      'citadel_server_authority_up',
+      '1 if the newest key of the authority is in use; 0 if it is refused.',
+      authority.type === 'signs' && authority.flaw === undefined ? 1 : 0,
+    ),
   ];
 }
