@@ -22,7 +22,7 @@ import { groupedBy, regrouped, reindexed } from './grouped.ts';
 import { onNode, placedAt, withPodsOfNodes } from './placed-pods.ts';
 import { bySelectorAfter, byLabelAfter } from './selectors.ts';
 import { servicesAfter } from './services.ts';
-import { type Touched, touchedBetween, touchedOf } from './touched.ts';
+import { type Touched, touchedBetween, type TouchedByKind, touchedOf } from './touched.ts';
 import { labelsOfEntry, labelsOfPod } from './workload-endpoint.ts';
 
 const nothing: Omit<
@@ -87,18 +87,71 @@ export function buildEnvironment(
   if (isSame && previous?.mesh === mesh && previous.networks === networks) return previous;
 
   const touched = touchedBetween(before.resources, resources, changedKeys);
-  const workloads = touchedOf(touched, 'WorkloadEntry');
-  const kubernetes = touchedOf(touched, 'Service');
-  const aliases = aliasesAfter(before.aliases, kubernetes, domain);
+  const aliases = aliasesAfter(before.aliases, touchedOf(touched, 'Service'), domain);
   const services = servicesAfter(before, aliases, touched, domain);
-  const indexes = {
-    workloadsByLabel: byLabelAfter(before.workloadsByLabel, workloads, labelsOfEntry, () => []),
+  const indexes = indexesAfter(before, touched);
+  const isAll = before.mesh.trustDomain !== mesh.trustDomain || before.network !== network;
+  return {
+    resources,
+    mesh,
+    network,
+    networks,
+    gatewayClusters,
+    fetchedKeys,
+    services,
+    aliases,
+    ...indexes,
+    ...endpointsAfter(
+      before,
+      { resources, mesh, network, services, ...indexes, domain },
+      touched,
+      isAll,
+    ),
+    ...virtualServicesAfter(before, resources, touchedOf(touched, 'VirtualService'), domain),
+    destinationRules: rulesAfter(
+      before.destinationRules,
+      touchedOf(touched, 'DestinationRule'),
+      domain,
+    ),
+    ...namespacedAfter(before, touched),
+    workloadEntries: reindexed(
+      before.workloadEntries,
+      touchedOf(touched, 'WorkloadEntry'),
+      ({ namespace, spec }) => [[namespace, spec.address]],
+    ),
+  };
+}
+
+/** Returns what finds workloads: by their labels, their selectors, their service, their node. */
+function indexesAfter(
+  before: Environment,
+  touched: TouchedByKind,
+): Pick<
+  Environment,
+  | 'workloadsByLabel'
+  | 'entriesByLabel'
+  | 'servicesByLabel'
+  | 'pods'
+  | 'endpointSlices'
+  | 'consulInstances'
+> {
+  return {
+    workloadsByLabel: byLabelAfter(
+      before.workloadsByLabel,
+      touchedOf(touched, 'WorkloadEntry'),
+      labelsOfEntry,
+      () => [],
+    ),
     entriesByLabel: bySelectorAfter(
       before.entriesByLabel,
       touchedOf(touched, 'ServiceEntry'),
       selectorOf,
     ),
-    servicesByLabel: bySelectorAfter(before.servicesByLabel, kubernetes, podSelectorOf),
+    servicesByLabel: bySelectorAfter(
+      before.servicesByLabel,
+      touchedOf(touched, 'Service'),
+      podSelectorOf,
+    ),
     pods: byLabelAfter(
       before.pods,
       touchedOf(touched, 'Pod'),
@@ -124,29 +177,17 @@ export function buildEnvironment(
       ({ namespace, spec }) => [[namespace, spec.service]],
     ),
   };
-  const isAll = before.mesh.trustDomain !== mesh.trustDomain || before.network !== network;
+}
+
+/** Returns the resources that apply to the workloads of their namespace. */
+function namespacedAfter(
+  before: Environment,
+  touched: TouchedByKind,
+): Pick<
+  Environment,
+  'peerAuthentications' | 'accessPolicies' | 'telemetries' | 'gateways' | 'sidecars'
+> {
   return {
-    resources,
-    mesh,
-    network,
-    networks,
-    gatewayClusters,
-    fetchedKeys,
-    services,
-    aliases,
-    ...indexes,
-    ...endpointsAfter(
-      before,
-      { resources, mesh, network, services, ...indexes, domain },
-      touched,
-      isAll,
-    ),
-    ...virtualServicesAfter(before, resources, touchedOf(touched, 'VirtualService'), domain),
-    destinationRules: rulesAfter(
-      before.destinationRules,
-      touchedOf(touched, 'DestinationRule'),
-      domain,
-    ),
     peerAuthentications: byNamespace(
       before.peerAuthentications,
       touchedOf(touched, 'PeerAuthentication'),
@@ -158,9 +199,6 @@ export function buildEnvironment(
     telemetries: byNamespace(before.telemetries, touchedOf(touched, 'Telemetry')),
     gateways: byNamespace(before.gateways, touchedOf(touched, 'Gateway')),
     sidecars: byNamespace(before.sidecars, touchedOf(touched, 'Sidecar')),
-    workloadEntries: reindexed(before.workloadEntries, workloads, ({ namespace, spec }) => [
-      [namespace, spec.address],
-    ]),
   };
 }
 
