@@ -144,15 +144,45 @@ class LazyView implements View {
  * @param onUnused is called when a class has no proxy, and has to be swept
  */
 export function viewer(onUnused: () => void): Viewer {
-  const classes = new Map<string, ProxyClass>();
-  const unused = new Map<ProxyClass, 'since now' | 'for long'>();
-  const isUnused = (proxyClass: ProxyClass): void => {
-    unused.set(proxyClass, 'since now');
-    onUnused();
+  const classes = new ProxyClasses(onUnused);
+  const classAndView = (
+    { number, environment }: SnapshotOfViews,
+    proxy: ProxyNode,
+  ): readonly [ProxyClass, View] => {
+    const node = withWorkload(environment, proxy);
+    const proxyClass = classes.of(environment, node);
+    const viewsByType = viewsIn(proxyClass, environment, node);
+    const view = new LazyView(
+      number,
+      (type) => (viewsByType[type] ??= generated(type, classes, proxyClass, environment, node)),
+    );
+    return [proxyClass, view];
   };
-  const classFor = (environment: Environment, node: ProxyNode): ProxyClass => {
+  return {
+    view: (snapshot, proxy) => classAndView(snapshot, proxy)[1],
+    enter(snapshot, proxy) {
+      const [proxyClass, view] = classAndView(snapshot, proxy);
+      classes.enter(proxyClass);
+      return [view, () => classes.leave(proxyClass)];
+    },
+    sweep: () => classes.sweep(),
+  };
+}
+
+/** The classes that proxies are in, or were in lately. */
+class ProxyClasses {
+  readonly #classes = new Map<string, ProxyClass>();
+  readonly #unused = new Map<ProxyClass, 'since now' | 'for long'>();
+  readonly #onUnused: () => void;
+
+  constructor(onUnused: () => void) {
+    this.#onUnused = onUnused;
+  }
+
+  /** Returns the class of a proxy; a new one has no proxy. */
+  of(environment: Environment, node: ProxyNode): ProxyClass {
     const name = classOf(environment, node);
-    const existing = classes.get(name);
+    const existing = this.#classes.get(name);
     if (existing !== undefined) return existing;
     const proxyClass: ProxyClass = {
       name,
@@ -161,90 +191,85 @@ export function viewer(onUnused: () => void): Viewer {
       last: new Map(),
       proxies: 0,
     };
-    classes.set(name, proxyClass);
-    isUnused(proxyClass);
+    this.#classes.set(name, proxyClass);
+    this.#isUnused(proxyClass);
     return proxyClass;
-  };
-  const generate = (
-    type: XdsType,
-    proxyClass: ProxyClass,
-    environment: Environment,
-    node: ProxyNode,
-  ): TypedView => {
-    const last = proxyClass.last.get(type);
-    const { inputs, make } = generators[type];
-    const [current, uses] = withUses(() => {
-      const now = inputs(environment, node);
-      return last !== undefined && areSame(last.inputs, now)
-        ? last
-        : { view: make(environment, node), inputs: now };
-    });
-    if (last !== undefined && current === last) return last.view;
-    // Other inputs may make equal content.
-    const view =
-      last !== undefined && hasSameResources(last.view, current.view) ? last.view : current.view;
-    // A class that was forgotten meanwhile keeps nothing: this is its last use.
-    if (classes.get(proxyClass.name) === proxyClass) {
-      hold(uses);
-      release(last?.uses ?? []);
-      proxyClass.last.set(type, { view, inputs: current.inputs, uses });
-    }
-    return view;
-  };
-  const madeIn = (proxyClass: ProxyClass, environment: Environment, node: ProxyNode): Made => {
-    const existing = proxyClass.made.get(environment);
-    if (existing !== undefined) return existing;
-    const viewsByType: Made = {};
-    if (proxyClass.newest !== undefined) {
-      const [before, old] = proxyClass.newest;
-      const types = typesThatMayDiffer(before, environment, node);
-      for (const type of xdsTypes)
-        if (!types.has(type) && old[type] !== undefined) viewsByType[type] = old[type];
-    }
-    proxyClass.made.set(environment, viewsByType);
-    proxyClass.newest = [environment, viewsByType];
-    return viewsByType;
-  };
-  const viewOf = (
-    proxyClass: ProxyClass,
-    { number, environment }: SnapshotOfViews,
-    node: ProxyNode,
-  ): View => {
-    const viewsByType = madeIn(proxyClass, environment, node);
-    return new LazyView(
-      number,
-      (type) => (viewsByType[type] ??= generate(type, proxyClass, environment, node)),
-    );
-  };
-  const classAndView = (
-    snapshot: SnapshotOfViews,
-    proxy: ProxyNode,
-  ): readonly [ProxyClass, View] => {
-    const node = withWorkload(snapshot.environment, proxy);
-    const proxyClass = classFor(snapshot.environment, node);
-    return [proxyClass, viewOf(proxyClass, snapshot, node)];
-  };
-  const enter: Viewer['enter'] = (snapshot, proxy) => {
-    const [proxyClass, view] = classAndView(snapshot, proxy);
+  }
+
+  /** Returns whether the class has not been forgotten. */
+  has(proxyClass: ProxyClass): boolean {
+    return this.#classes.get(proxyClass.name) === proxyClass;
+  }
+
+  enter(proxyClass: ProxyClass): void {
     proxyClass.proxies += 1;
-    unused.delete(proxyClass);
-    const leave = (): void => {
-      proxyClass.proxies -= 1;
-      if (proxyClass.proxies === 0) isUnused(proxyClass);
-    };
-    return [view, leave];
-  };
-  const sweep = (): number => {
-    for (const [proxyClass, since] of unused) {
-      unused.set(proxyClass, 'for long');
+    this.#unused.delete(proxyClass);
+  }
+
+  leave(proxyClass: ProxyClass): void {
+    proxyClass.proxies -= 1;
+    if (proxyClass.proxies === 0) this.#isUnused(proxyClass);
+  }
+
+  sweep(): number {
+    for (const [proxyClass, since] of this.#unused) {
+      this.#unused.set(proxyClass, 'for long');
       if (since === 'since now') continue;
-      unused.delete(proxyClass);
-      classes.delete(proxyClass.name);
+      this.#unused.delete(proxyClass);
+      this.#classes.delete(proxyClass.name);
       for (const { uses } of proxyClass.last.values()) release(uses);
     }
-    return unused.size;
-  };
-  return { view: (snapshot, proxy) => classAndView(snapshot, proxy)[1], enter, sweep };
+    return this.#unused.size;
+  }
+
+  #isUnused(proxyClass: ProxyClass): void {
+    this.#unused.set(proxyClass, 'since now');
+    this.#onUnused();
+  }
+}
+
+/** Returns the views of a class in an environment, with those of the one before that still hold. */
+function viewsIn(proxyClass: ProxyClass, environment: Environment, node: ProxyNode): Made {
+  const existing = proxyClass.made.get(environment);
+  if (existing !== undefined) return existing;
+  const viewsByType: Made = {};
+  if (proxyClass.newest !== undefined) {
+    const [before, old] = proxyClass.newest;
+    const types = typesThatMayDiffer(before, environment, node);
+    for (const type of xdsTypes)
+      if (!types.has(type) && old[type] !== undefined) viewsByType[type] = old[type];
+  }
+  proxyClass.made.set(environment, viewsByType);
+  proxyClass.newest = [environment, viewsByType];
+  return viewsByType;
+}
+
+function generated(
+  type: XdsType,
+  classes: ProxyClasses,
+  proxyClass: ProxyClass,
+  environment: Environment,
+  node: ProxyNode,
+): TypedView {
+  const last = proxyClass.last.get(type);
+  const { inputs, make } = generators[type];
+  const [current, uses] = withUses(() => {
+    const now = inputs(environment, node);
+    return last !== undefined && areSame(last.inputs, now)
+      ? last
+      : { view: make(environment, node), inputs: now };
+  });
+  if (last !== undefined && current === last) return last.view;
+  // Other inputs may make equal content.
+  const view =
+    last !== undefined && hasSameResources(last.view, current.view) ? last.view : current.view;
+  // A class that was forgotten meanwhile keeps nothing: this is its last use.
+  if (classes.has(proxyClass)) {
+    hold(uses);
+    release(last?.uses ?? []);
+    proxyClass.last.set(type, { view, inputs: current.inputs, uses });
+  }
+  return view;
 }
 
 /** Returns whether two lists have the same values; lists in them are compared one by one. */
