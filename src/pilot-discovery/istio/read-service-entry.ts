@@ -160,96 +160,114 @@ export function readServiceEntry(namespace: string): ReadMember<ServiceEntry> {
   };
 }
 
-function check(
-  { hosts, addresses, ports, resolution, endpoints, workloadSelector }: ServiceEntry,
-  place: Place,
-): void {
-  const placeOf = (step: string) => below(place, step);
-  if (hosts.length === 0) wrong(placeOf('hosts'), 'it is missing: at least one host');
-  hosts.forEach((host, index) => {
-    if (host === '*')
-      wrong(
-        placeOf(`hosts[${index}]`),
-        "'*' is no host of a service: name one, or '*.' and a domain",
-      );
-    if (isIpAddress(host))
-      wrong(
-        placeOf(`hosts[${index}]`),
-        `'${host}' is no host of a service: give a DNS name, and this in addresses`,
-      );
+function check(entry: ServiceEntry, place: Place): void {
+  checkHosts(entry, place);
+  checkPorts(entry, place);
+  checkAddresses(entry, place);
+  checkResolution(entry, place);
+  entry.endpoints.forEach((endpoint, index) => {
+    checkEndpoint(entry, endpoint, below(place, `endpoints[${index}]`));
   });
+}
+
+function checkHosts({ hosts, addresses, ports }: ServiceEntry, place: Place): void {
+  if (hosts.length === 0) wrong(below(place, 'hosts'), 'it is missing: at least one host');
   const isByName = addresses.length === 0 && ports.some(({ protocol }) => isTls(protocol));
   hosts.forEach((host, index) => {
-    const reason = `Envoy cannot tell connections of TLS by '${host}': the ports with TLS are not served for it`;
-    if (isByName && isPartialWildcard(host)) warn(placeOf(`hosts[${index}]`), reason);
+    const where = below(place, `hosts[${index}]`);
+    if (host === '*') wrong(where, "'*' is no host of a service: name one, or '*.' and a domain");
+    if (isIpAddress(host))
+      wrong(where, `'${host}' is no host of a service: give a DNS name, and this in addresses`);
+    if (isByName && isPartialWildcard(host))
+      warn(
+        where,
+        `Envoy cannot tell connections of TLS by '${host}': the ports with TLS are not served for it`,
+      );
   });
-  ports.forEach(({ number, name }, index) => {
+}
+
+function checkPorts({ hosts, ports, resolution }: ServiceEntry, place: Place): void {
+  if (ports.length === 0 && !hosts.some((host) => host.startsWith('*')))
+    warn(below(place, 'ports'), 'without a port nothing is served');
+  ports.forEach((servedPort, index) => {
+    const { number, name, protocol } = servedPort;
+    const where = below(place, `ports[${index}]`);
     const isSecond = (isSame: (candidate: ServicePort) => boolean) =>
       ports.findIndex(isSame) !== index;
     if (number !== 0 && isSecond((candidate) => candidate.number === number))
-      wrong(placeOf(`ports[${index}].number`), `${number} is there twice`);
+      wrong(below(where, 'number'), `${number} is there twice`);
     if (name !== '' && isSecond((candidate) => candidate.name === name))
-      wrong(placeOf(`ports[${index}].name`), `'${name}' is there twice`);
-  });
-  if (ports.length === 0 && !hosts.some((host) => host.startsWith('*')))
-    warn(placeOf('ports'), 'without a port nothing is served');
-  const tellsHost = ({ protocol }: ServicePort) => isHttp(protocol) || isTls(protocol);
-  ports.forEach((declaredPort, index) => {
-    if (hosts.length > 1 && resolution !== 'none' && !tellsHost(declaredPort))
+      wrong(below(where, 'name'), `'${name}' is there twice`);
+    if (hosts.length > 1 && resolution !== 'none' && !isHttp(protocol) && !isTls(protocol))
       wrong(
-        placeOf(`ports[${index}].protocol`),
+        below(where, 'protocol'),
         'only HTTP and TLS tell by which of several hosts a connection is: make an entry for each',
       );
   });
+}
+
+function checkAddresses({ hosts, addresses, resolution }: ServiceEntry, place: Place): void {
   addresses.forEach((listedAddress, index) => {
     if (listedAddress.includes('/') && resolution.startsWith('dns'))
       wrong(
-        placeOf(`addresses[${index}]`),
+        below(place, `addresses[${index}]`),
         `'${listedAddress}' is a range, which resolution NONE and STATIC have: give addresses`,
       );
   });
+  if (addresses.length > 0 && resolution === 'none' && hosts.length === 0)
+    wrong(below(place, 'addresses'), 'there is no host for them');
+}
+
+/** Checks whether there are endpoints if, and only if, the resolution needs them. */
+function checkResolution(
+  { hosts, resolution, endpoints, workloadSelector }: ServiceEntry,
+  place: Place,
+): void {
   if (endpoints.length > 0 && workloadSelector !== undefined)
     wrong(
-      placeOf('workloadSelector'),
+      below(place, 'workloadSelector'),
       'endpoints and workloadSelector exclude each other: leave one out',
     );
   if (resolution === 'none' && endpoints.length > 0)
     wrong(
-      placeOf('endpoints'),
+      below(place, 'endpoints'),
       'with resolution NONE there are none: leave them out, or use STATIC or DNS',
     );
   if (resolution === 'dns-round-robin' && endpoints.length > 1)
-    wrong(placeOf('endpoints'), 'with resolution DNS_ROUND_ROBIN there is one at most: use DNS');
+    wrong(
+      below(place, 'endpoints'),
+      'with resolution DNS_ROUND_ROBIN there is one at most: use DNS',
+    );
   if (
     hosts.some((host) => host.startsWith('*')) &&
     resolution.startsWith('dns') &&
     endpoints.length === 0
   )
     wrong(
-      placeOf('resolution'),
+      below(place, 'resolution'),
       'a host with * cannot be looked up: give endpoints, or resolution NONE',
     );
-  if (addresses.length > 0 && resolution === 'none' && hosts.length === 0)
-    wrong(placeOf('addresses'), 'there is no host for them');
-  endpoints.forEach((endpoint, index) => {
-    const where = placeOf(`endpoints[${index}].address`);
-    const isUnix = endpoint.address.startsWith('unix://');
-    checkAddress(endpoint, where);
-    if (isUnix && ports.length !== 1)
-      wrong(where, 'a Unix socket is for a service with exactly one port');
-    if (isUnix && resolution !== 'static') wrong(where, 'a Unix socket needs resolution STATIC');
-    if (
-      resolution === 'static' &&
-      !isUnix &&
-      endpoint.address !== '' &&
-      !isIpAddress(endpoint.address)
-    )
-      wrong(
-        where,
-        `'${endpoint.address}' is no IP address, as resolution STATIC wants it: use DNS`,
-      );
-    for (const name of Object.keys(endpoint.ports))
-      if (!ports.some((declaredPort) => declaredPort.name === name))
-        wrong(placeOf(`endpoints[${index}].ports.${name}`), `the service has no port '${name}'`);
-  });
+}
+
+function checkEndpoint(
+  { ports, resolution }: ServiceEntry,
+  endpoint: Workload,
+  place: Place,
+): void {
+  const where = below(place, 'address');
+  const isUnix = endpoint.address.startsWith('unix://');
+  checkAddress(endpoint, where);
+  if (isUnix && ports.length !== 1)
+    wrong(where, 'a Unix socket is for a service with exactly one port');
+  if (isUnix && resolution !== 'static') wrong(where, 'a Unix socket needs resolution STATIC');
+  if (
+    resolution === 'static' &&
+    !isUnix &&
+    endpoint.address !== '' &&
+    !isIpAddress(endpoint.address)
+  )
+    wrong(where, `'${endpoint.address}' is no IP address, as resolution STATIC wants it: use DNS`);
+  for (const name of Object.keys(endpoint.ports))
+    if (!ports.some((servedPort) => servedPort.name === name))
+      wrong(below(place, `ports.${name}`), `the service has no port '${name}'`);
 }
