@@ -27,31 +27,16 @@ export function narrateDiscovery(
         ...heldLines(before.store, event),
         ...flawLines(before.store, event.store),
       ];
-    case 'built': {
-      const { number, environment, changes, changedAt, builtAt } = event.snapshot;
-      const services = environment.services.size;
-      if (number === 1) {
-        return [
-          line('discovery.ready', { afterMs: now - startedAt, services }),
-          ...warningLines(before, event),
-        ];
-      }
-      const changed = [...changes.keys].sort();
-      const shown =
-        changed.length > most
-          ? [...changed.slice(0, most), `${changed.length - most} more`]
-          : changed;
-      const proxies = before.connections.size;
+    case 'built':
       return [
-        line('discovery.pushed', {
-          changed: shown,
-          snapshot: number,
-          proxies,
-          tookMs: builtAt - changedAt,
-        }),
+        event.snapshot.number === 1
+          ? line('discovery.ready', {
+              afterMs: now - startedAt,
+              services: event.snapshot.environment.services.size,
+            })
+          : pushedLine(before, event),
         ...warningLines(before, event),
       ];
-    }
     case 'connected':
       return [line('discovery.connected', { nodeId: event.node.id, address: event.address })];
     case 'disconnected': {
@@ -72,18 +57,8 @@ export function narrateDiscovery(
     }
     case 'unserved':
       return [line('discovery.unserved_tls', { reason: event.reason })];
-    case 'caller-refused': {
-      const { address, status, reason } = event;
-      const more = unsaid(before.refusals, address, now);
-      return more === undefined
-        ? []
-        : [
-            line('discovery.caller_refused', {
-              ...{ address, status, reason },
-              ...(more > 0 && { more }),
-            }),
-          ];
-    }
+    case 'caller-refused':
+      return callerLines(before, event, now);
     case 'authority-read':
     case 'certificate-issued':
     case 'certificate-refused':
@@ -103,6 +78,30 @@ export function narrateDiscovery(
 
 /** The largest number of resource names in a line. */
 const most = 10;
+
+function pushedLine({ connections }: DiscoveryView, { snapshot }: Built): LogLine {
+  const { number, changes, changedAt, builtAt } = snapshot;
+  const changed = [...changes.keys].sort();
+  const shown =
+    changed.length > most ? [...changed.slice(0, most), `${changed.length - most} more`] : changed;
+  return line('discovery.pushed', {
+    changed: shown,
+    snapshot: number,
+    proxies: connections.size,
+    tookMs: builtAt - changedAt,
+  });
+}
+
+/** Returns no line if there was one about the address lately: then it is only counted. */
+function callerLines(
+  { refusals }: DiscoveryView,
+  { address, status, reason }: Extract<DiscoveryEvent, { type: 'caller-refused' }>,
+  now: number,
+): readonly LogLine[] {
+  const more = unsaid(refusals, address, now);
+  if (more === undefined) return [];
+  return [line('discovery.caller_refused', { address, status, reason, ...(more > 0 && { more }) })];
+}
 
 function sourceLines(before: Store | undefined, { event, store }: StoreStep): readonly LogLine[] {
   if (event.type === 'mesh' || event.type === 'still-lost') return [];
