@@ -170,6 +170,10 @@ export const kubeDeviations: readonly Deviation[] = [
     /^endpoint\/.*\/health_status: nothing, istiod: "HEALTHY"$/,
     'Envoy calls an endpoint of whose health nothing is said as it calls a healthy one; those that are not ready are left out.',
   ],
+  [
+    /^cluster\/outbound\|80\|\|names\.example\.com\/load_assignment\/endpoints\/0\/priority: 1, istiod: nothing$/,
+    'If a service of DNS prefers near endpoints, its names have priorities, as addresses have; istiod gives them weights alone.',
+  ],
 ];
 
 /** The same for authorizers, with the proxies that each concerns. */

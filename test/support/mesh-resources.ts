@@ -56,6 +56,7 @@ export function serviceEntry(fields: Partial<ServiceEntry>): ServiceEntry {
     workloadSelector: undefined,
     subjectAltNames: [],
     exportTo: [],
+    trafficDistribution: 'any',
     ...fields,
   };
 }

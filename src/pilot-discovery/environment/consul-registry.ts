@@ -25,6 +25,8 @@ export const consulRegistry: Registry = {
       location: 'internal',
       resolution: 'static',
       subjectAltNames: [],
+      serviceAccounts: [],
+      trafficDistribution: 'any',
       exportTo: [],
       labels,
       createdMs,

@@ -26,6 +26,7 @@ export const entryRegistry: Registry = {
     if (resource.kind !== 'ServiceEntry') return [];
     const { namespace, labels, createdMs, spec } = resource;
     const { addresses, ports, location, resolution, subjectAltNames, exportTo } = spec;
+    const { trafficDistribution } = spec;
     const key = keyOf(resource);
     return [...new Set(spec.hosts)].map((host): Service => ({
       host,
@@ -38,6 +39,8 @@ export const entryRegistry: Registry = {
       location,
       resolution,
       subjectAltNames,
+      serviceAccounts: [],
+      trafficDistribution,
       exportTo,
       labels,
       createdMs,

@@ -5,6 +5,7 @@ import type { MeshNetworks } from '../istio/mesh-networks.ts';
 import type { Flaw, Resource, ResourceKey } from '../istio/model.ts';
 import type { ExportTo, Labels } from '../istio/values.ts';
 import type { ServicePort } from '../istio/service-entry.ts';
+import type { TrafficDistribution } from '../istio/traffic-distribution.ts';
 import type { FetchedKeys } from './fetched-keys.ts';
 import type { Index } from './grouped.ts';
 import type { Resources } from './resources.ts';
@@ -91,6 +92,9 @@ export interface Service {
   readonly location: 'external' | 'internal';
   readonly resolution: 'none' | 'static' | 'dns' | 'dns-round-robin';
   readonly subjectAltNames: readonly string[];
+  /** Service accounts of its namespace that its endpoints may have too. */
+  readonly serviceAccounts: readonly string[];
+  readonly trafficDistribution: TrafficDistribution;
   readonly exportTo: ExportTo;
   readonly labels: Labels;
   readonly createdMs: number;

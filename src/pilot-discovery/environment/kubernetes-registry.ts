@@ -31,7 +31,8 @@ export const kubernetesRegistry: Registry = {
   servicesOf(resource, domain) {
     if (resource.kind !== 'Service' || resource.spec.reached.type === 'alias') return [];
     const { name, namespace, labels, createdMs, spec } = resource;
-    const { reached, ports, subjectAltNames, exportTo } = spec;
+    const { reached, ports, exportTo, trafficDistribution } = spec;
+    const { subjectAltNames, serviceAccounts } = spec;
     const service: Service = {
       host: kubernetesHost(name, namespace, domain),
       name,
@@ -44,6 +45,8 @@ export const kubernetesRegistry: Registry = {
       // A proxy forwards to a headless service at the address that the caller has looked up.
       resolution: reached.type === 'headless' ? 'none' : 'static',
       subjectAltNames,
+      serviceAccounts,
+      trafficDistribution,
       exportTo,
       labels,
       createdMs,

@@ -79,12 +79,14 @@ const names = memoTable<ReadonlySet<string>>();
 function labelsLookedAt(environment: Environment): ReadonlySet<string> {
   const { virtualServices, destinationRules, sidecars } = environment;
   const { peerAuthentications, accessPolicies, telemetries } = environment;
+  const ofPlaces = labelsOfPlaces(environment);
   const parts = [
     ...[virtualServices, destinationRules, peerAuthentications],
     ...[accessPolicies, telemetries, sidecars],
+    ofPlaces,
   ];
   return names(parts, '', () => {
-    const keys = new Set<string>([...canonicalLabels, ...labelsOfPlaces(environment)]);
+    const keys = new Set<string>([...canonicalLabels, ...ofPlaces]);
     const look = (labels: Readonly<Record<string, string>> | undefined) =>
       Object.keys(labels ?? {}).forEach((key) => keys.add(key));
     for (const { spec } of virtualServices)

@@ -1,5 +1,6 @@
 import { ownMember } from '../../shared/text/own-member.ts';
 import type { Head } from './kinds.ts';
+import { distributionAnnotation } from './traffic-distribution.ts';
 
 /** Reads the members that say what a document is. A member that is no text is ''. */
 export function headOf(value: unknown): Head {
@@ -15,5 +16,6 @@ export function headOf(value: unknown): Head {
     name: words(memberOf(metadata, 'name')),
     namespace: words(memberOf(metadata, 'namespace')),
     dryRun: words(memberOf(memberOf(metadata, 'annotations'), 'istio.io/dry-run')),
+    distribution: words(memberOf(memberOf(metadata, 'annotations'), distributionAnnotation)),
   };
 }

@@ -27,6 +27,8 @@ export interface Head {
   readonly namespace: string;
   /** The annotation `istio.io/dry-run`. */
   readonly dryRun: string;
+  /** The annotation `networking.istio.io/traffic-distribution`. */
+  readonly distribution: string;
 }
 
 /** A kind of Istio has its content in `spec`. Its `status` means nothing here. */
@@ -49,7 +51,10 @@ const ports = 'where it is wrong, connections to the ports that it covers are re
 
 /** All kinds that are read. */
 export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
-  ServiceEntry: { group: 'networking', read: ({ namespace }) => readServiceEntry(namespace) },
+  ServiceEntry: {
+    group: 'networking',
+    read: ({ namespace, distribution }) => readServiceEntry(namespace, distribution),
+  },
   WorkloadEntry: { group: 'networking', read: () => readWorkloadEntry },
   VirtualService: { group: 'networking', read: ({ namespace }) => readVirtualService(namespace) },
   DestinationRule: {

@@ -1,4 +1,5 @@
 import type { ServicePort } from './service-entry.ts';
+import type { TrafficDistribution } from './traffic-distribution.ts';
 import type { ExportTo, Labels } from './values.ts';
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/ */
@@ -13,6 +14,9 @@ export interface KubernetesService {
   readonly exportTo: ExportTo;
   /** Names that are valid in certificates, in addition to those of its endpoints. */
   readonly subjectAltNames: readonly string[];
+  /** Service accounts of its namespace that its endpoints may have too. */
+  readonly serviceAccounts: readonly string[];
+  readonly trafficDistribution: TrafficDistribution;
 }
 
 /** How callers reach a Service: at its cluster IPs, at each endpoint, or as another host. */

@@ -22,7 +22,11 @@ import {
   wrong,
 } from './members.ts';
 import { portProtocol, transport } from './port-protocol.ts';
-import type { ExportTo } from './values.ts';
+import {
+  distributionAnnotation,
+  trafficDistribution,
+  type TrafficDistribution,
+} from './traffic-distribution.ts';
 
 /** A ServiceEntry may have as many ports. There are two families of addresses. */
 const most = { ports: 256, addresses: 2, names: 256 };
@@ -66,17 +70,31 @@ export function readKubernetesService(
         reached,
         ports,
         selector: specMember('selector', maybe(matchLabels)),
+        // A Service has one of the two: the field comes first.
+        preferred: specMember('trafficDistribution', preferred),
         called: specMember('publishNotReadyAddresses', boolean) === true ? 'all' : 'ready',
       } as const;
     });
   });
-  const { selector } = spec;
+  const { preferred: byField, selector, ...rest } = spec;
+  const { preferred: byAnnotation, ...annotations } = annotated(
+    metadata,
+    below(below(place, 'metadata'), 'annotations'),
+  );
   return {
-    ...spec,
+    ...rest,
+    ...annotations,
+    trafficDistribution: byField === 'close' ? byField : byAnnotation,
     selector: selector !== undefined && Object.keys(selector).length > 0 ? selector : undefined,
-    ...annotated(metadata, below(below(place, 'metadata'), 'annotations')),
   };
 }
+
+interface Preferred {
+  readonly preferred: TrafficDistribution;
+}
+
+const preferred: ReadMember<TrafficDistribution> = (value, place) =>
+  trafficDistribution(text(value, place), place);
 
 function sayWhatIsLeftOut(get: Get, place: Place): void {
   if (
@@ -89,8 +107,6 @@ function sayWhatIsLeftOut(get: Get, place: Place): void {
   const local = oneOf({ Cluster: 'all', Local: 'local' } as const, 'all');
   if (get('internalTrafficPolicy', local) === 'local')
     warn(below(place, 'internalTrafficPolicy'), 'it is not served yet: calls go to all endpoints');
-  if (get('trafficDistribution', text) !== '')
-    warn(below(place, 'trafficDistribution'), 'it is not served yet: calls go to all endpoints');
 }
 
 const clusterIp: ReadMember<string> = (value, place) => {
@@ -215,21 +231,27 @@ const namesIn = (words: string | undefined): readonly string[] =>
 function annotated(
   { namespace, annotations }: KubernetesMetadata,
   place: Place,
-): { readonly exportTo: ExportTo; readonly subjectAltNames: readonly string[] } {
+): Pick<KubernetesService, 'exportTo' | 'subjectAltNames' | 'serviceAccounts'> & Preferred {
   const exported = 'networking.istio.io/exportTo';
-  const distribution = 'networking.istio.io/traffic-distribution';
-  const ofAccounts = 'alpha.istio.io/kubernetes-serviceaccounts';
-  for (const name of [distribution, ofAccounts])
-    if ((ownMember(annotations, name) ?? '') !== '')
-      warn(below(place, name), 'it is not served yet');
-  const accounts = namesIn(ownMember(annotations, 'alpha.istio.io/canonical-serviceaccounts'));
-  if (accounts.length > most.names)
-    wrong(place, `it has ${accounts.length} service accounts, and ${most.names} are the limit`);
+  const accounts = (name: string): readonly string[] => {
+    const names = namesIn(ownMember(annotations, name));
+    if (names.length > most.names)
+      wrong(
+        below(place, name),
+        `it has ${names.length} service accounts, and ${most.names} are the limit`,
+      );
+    return names;
+  };
   return {
     exportTo: exportTo(namespace, 'too')(
       namesIn(ownMember(annotations, exported)),
       below(place, exported),
     ),
-    subjectAltNames: accounts,
+    subjectAltNames: accounts('alpha.istio.io/canonical-serviceaccounts'),
+    serviceAccounts: accounts('alpha.istio.io/kubernetes-serviceaccounts'),
+    preferred: trafficDistribution(
+      ownMember(annotations, distributionAnnotation) ?? '',
+      below(place, distributionAnnotation),
+    ),
   };
 }

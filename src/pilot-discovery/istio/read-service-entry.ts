@@ -22,6 +22,7 @@ import type { ServiceEntry, ServicePort, Workload } from './service-entry.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { checkSocketPath } from './socket-path.ts';
 import { isHttp, isTls } from './is-http.ts';
+import { distributionAnnotation, trafficDistribution } from './traffic-distribution.ts';
 
 /** The protocols of ports, by Istio's words. */
 export const protocols: Readonly<Record<string, Protocol>> = {
@@ -128,8 +129,17 @@ const distinctHosts: ReadMember<readonly string[]> = (value, place) => {
   return [...new Set(hosts)];
 };
 
-export function readServiceEntry(namespace: string): ReadMember<ServiceEntry> {
+/** @param distribution the annotation `networking.istio.io/traffic-distribution` */
+export function readServiceEntry(
+  namespace: string,
+  distribution: string,
+): ReadMember<ServiceEntry> {
   return (value, place) => {
+    const whole = place.parent ?? place;
+    const annotation = below(
+      below(below(whole, 'metadata'), 'annotations'),
+      distributionAnnotation,
+    );
     const read = members(value, place, [], (get) => ({
       hosts: get('hosts', distinctHosts),
       addresses: get('addresses', list(address, most.ofEntry)),
@@ -154,6 +164,7 @@ export function readServiceEntry(namespace: string): ReadMember<ServiceEntry> {
       workloadSelector: get('workloadSelector', selector('labels')),
       subjectAltNames: get('subjectAltNames', list(needed)),
       exportTo: get('exportTo', exportTo(namespace, 'too')),
+      trafficDistribution: trafficDistribution(distribution, annotation),
     }));
     check(read, place);
     return read;

@@ -1,3 +1,4 @@
+import type { TrafficDistribution } from './traffic-distribution.ts';
 import type { ExportTo, Labels, Protocol, Selector } from './values.ts';
 
 /** https://istio.io/v1.26/docs/reference/config/networking/service-entry/ */
@@ -13,6 +14,7 @@ export interface ServiceEntry {
   readonly workloadSelector: Selector;
   readonly subjectAltNames: readonly string[];
   readonly exportTo: ExportTo;
+  readonly trafficDistribution: TrafficDistribution;
 }
 
 export interface ServicePort {

@@ -9,6 +9,7 @@ import {
   type Service,
   type ServiceEndpoints,
 } from '../../environment/environment.ts';
+import { identityOf } from '../../environment/workload-endpoint.ts';
 import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
 import { clusterMetadata, isOriginated } from './cluster-metadata.ts';
 import { outboundName, outboundSni } from '../scope/cluster-name.ts';
@@ -93,7 +94,7 @@ function clustersFor(
   const { mesh, networks } = environment;
   const rule = destinationRuleOf(environment, node, service);
   const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
-  const facts = factsOf(service, endpoints);
+  const facts = factsOf(service, endpoints, mesh.trustDomain);
   const serviceMode = serviceModeOf(environment, service.namespace);
   const inputs: OutboundInputs = {
     environment,
@@ -143,8 +144,13 @@ const facts = memoTable<Facts>();
 function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
   return facts([service, endpoints], '', () => {
     const identities = [...endpoints.values()].flat().map(({ identity }) => identity);
+    const named = service.serviceAccounts.map((account) =>
+      identityOf(trustDomain, service.namespace, account),
+    );
     const accounts = [
-      ...new Set([...service.subjectAltNames, ...identities].filter((name) => name !== '')),
+      ...new Set(
+        [...service.subjectAltNames, ...named, ...identities].filter((name) => name !== ''),
+      ),
     ].sort();
     const mutual = [...endpoints].map(
       ([port, portEndpoints]) => `${port} ${String(isMutual(portEndpoints))}`,
@@ -205,7 +211,7 @@ function outboundCluster(
     name,
     altStatName: `${name};`,
     ...connectionSettings(mesh, pool),
-    ...balancing(policy),
+    ...balancing(policy, service.trafficDistribution),
     ...discovery,
     ...httpOptions(http, pool, tls.names),
     ...(protocol === undefined ? tls.cluster : withProxyProtocol(tls.cluster, protocol)),

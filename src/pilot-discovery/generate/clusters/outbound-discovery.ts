@@ -22,6 +22,7 @@ import { isPassthrough } from '../endpoints/load-balancing.ts';
 import { directly } from '../endpoints/network-gateways.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
+import { localityPolicyOf } from '../scope/locality-policy.ts';
 import { isDns, isEds } from '../scope/resolution.ts';
 import type { Passage } from '../scope/sni-destinations.ts';
 import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
@@ -89,10 +90,16 @@ export function outboundDiscovery(
   return {
     ...dns,
     clusterDiscoveryType: { case: 'type', value },
-    loadAssignment: loadAssignment(name, used, policy, node, {
-      isMutual: asked,
-      reach: directly,
-    }),
+    loadAssignment: loadAssignment(
+      name,
+      used,
+      localityPolicyOf(policy, service.trafficDistribution),
+      node,
+      {
+        isMutual: asked,
+        reach: directly,
+      },
+    ),
   };
 }
 

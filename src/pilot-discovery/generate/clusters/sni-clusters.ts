@@ -42,7 +42,7 @@ export function sniCluster(
       name,
       altStatName: `${name};`,
       ...connectionSettings(environment.mesh, pool),
-      ...balancing(policy),
+      ...balancing(policy, service.trafficDistribution),
       ...discovery,
       ...httpOptions(upstreamHttpOf(port.protocol, pool, node.role), pool),
       metadata: clusterMetadata({

@@ -12,6 +12,7 @@ import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-o
 import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
 import { isEds } from '../scope/resolution.ts';
 import { isPassthrough } from './load-balancing.ts';
+import { localityPolicyOf } from '../scope/locality-policy.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
 import { memoTable } from '../scope/memo.ts';
 import { reachOf, scopeOfNetwork, visibleTo } from './network-gateways.ts';
@@ -91,6 +92,7 @@ function assignment(
   subset: string,
 ): XdsResource | undefined {
   const endpoints = environment.endpoints.get(serviceKey(service))?.get(port) ?? noEndpoints;
+  const { trafficDistribution } = service;
   const nameOf = kind === 'called' ? outboundName : outboundSni;
   const name = nameOf({ port, subset, host: service.host });
   return sharedAssignment(
@@ -102,7 +104,7 @@ function assignment(
       environment.mesh,
       environment.networks,
     ],
-    `${name}\n${rule === undefined ? '' : place}\n${scopeOfNetwork(environment, node)}`,
+    `${name}\n${rule === undefined && trafficDistribution === 'any' ? '' : place}\n${scopeOfNetwork(environment, node)}`,
     () => {
       const policy = policyFor(rule?.spec, port, subset);
       if (isPassthrough(policy)) return undefined;
@@ -117,7 +119,7 @@ function assignment(
       return encodeResource(
         ClusterLoadAssignmentSchema,
         name,
-        loadAssignment(name, subsetEndpoints, policy, node, {
+        loadAssignment(name, subsetEndpoints, localityPolicyOf(policy, trafficDistribution), node, {
           isMutual,
           reach: kind === 'called' ? reach : (group) => reach(group.filter(isMutual)),
         }),

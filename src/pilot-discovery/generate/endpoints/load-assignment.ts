@@ -1,4 +1,3 @@
-import type { PortPolicy } from '../../istio/destination-rule.ts';
 import { clusterId } from '../../istio/mesh-config.ts';
 import type { Labels } from '../../istio/values.ts';
 import type { ClusterLoadAssignmentSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
@@ -9,6 +8,7 @@ import type {
 import type { Endpoint } from '../../environment/environment.ts';
 import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
 import { type LocalityPlace, placed, type Placed } from './locality-lb.ts';
+import type { LocalityPolicy } from '../scope/locality-policy.ts';
 import type { ReachEndpoints, ReachedEndpoint } from './network-gateways.ts';
 import { selects } from '../scope/peer-authentication-of.ts';
 import type { Init } from '../encoding/typed-config.ts';
@@ -28,7 +28,7 @@ export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): r
 export function loadAssignment(
   name: string,
   endpoints: readonly Endpoint[],
-  policy: PortPolicy,
+  policy: LocalityPolicy,
   place: LocalityPlace,
   { isMutual, reach }: { readonly isMutual: AskedForMutualTls; readonly reach: ReachEndpoints },
 ): Init<typeof ClusterLoadAssignmentSchema> {

@@ -4,6 +4,8 @@ import {
   type ClusterSchema,
 } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import type { OutlierDetectionSchema } from '../../../shared/proto/envoy/config/cluster/v3/outlier_detection_pb.ts';
+import type { TrafficDistribution } from '../../istio/traffic-distribution.ts';
+import { type LocalityPolicy, localityPolicyOf } from '../scope/locality-policy.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
@@ -14,44 +16,38 @@ export const isPassthrough = ({ loadBalancer }: PortPolicy): boolean =>
   loadBalancer?.policy.type === 'passthrough';
 
 /** Returns how a cluster distributes requests, and when it ejects an endpoint. */
-export function balancing(policy: PortPolicy): Cluster {
+export function balancing(policy: PortPolicy, distribution: TrafficDistribution): Cluster {
   const { loadBalancer, outlierDetection } = policy;
   return {
     ...balancer(loadBalancer),
     ...(outlierDetection !== undefined && { outlierDetection: outlier(outlierDetection) }),
-    commonLbConfig: commonLbConfig(policy),
+    commonLbConfig: commonLbConfig(policy, distribution),
   };
 }
 
 /** Returns the settings for all localities, which do not depend on the balancer. */
-function commonLbConfig({
-  loadBalancer,
-  outlierDetection,
-}: PortPolicy): NonNullable<Cluster['commonLbConfig']> {
+function commonLbConfig(
+  policy: PortPolicy,
+  distribution: TrafficDistribution,
+): NonNullable<Cluster['commonLbConfig']> {
+  const { outlierDetection } = policy;
   return {
-    ...(outlierDetection !== undefined && {
-      healthyPanicThreshold: { value: outlierDetection.minHealthPercent ?? 0 },
+    // As in istiod: if near endpoints are preferred, also where a rule overrides the preference.
+    ...((outlierDetection !== undefined || distribution === 'close') && {
+      healthyPanicThreshold: { value: outlierDetection?.minHealthPercent ?? 0 },
     }),
-    ...(isWeighted(loadBalancer, outlierDetection) && {
+    ...(isWeighted(localityPolicyOf(policy, distribution)) && {
       localityConfigSpecifier: { case: 'localityWeightedLbConfig', value: {} },
     }),
   };
 }
 
-/**
- * Returns whether localities have weights: with `distribute`, or with failover and outlier
- * detection.
- */
-function isWeighted(
-  loadBalancer: LoadBalancer | undefined,
-  outlierDetection: OutlierDetection | undefined,
-): boolean {
-  const locality = loadBalancer?.locality;
-  if (locality === undefined || locality.enabled === false) return false;
-  if (locality.distribute.length > 0) return true;
+/** Returns whether localities have weights: with `distribute`, or with failover that is active. */
+function isWeighted({ settings, failover }: LocalityPolicy): boolean {
+  if (settings === undefined || settings.enabled === false) return false;
+  if (settings.distribute.length > 0) return true;
   return (
-    outlierDetection !== undefined &&
-    (locality.failover.length > 0 || locality.failoverPriority.length > 0)
+    failover === 'active' && (settings.failover.length > 0 || settings.failoverPriority.length > 0)
   );
 }
 

@@ -1,8 +1,9 @@
-import type { LocalitySettings, PortPolicy } from '../../istio/destination-rule.ts';
+import type { LocalitySettings } from '../../istio/destination-rule.ts';
 import type { Labels } from '../../istio/values.ts';
 import type { Endpoint } from '../../environment/environment.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
+import type { LocalityPolicy } from '../scope/locality-policy.ts';
 import type { ReachEndpoints, ReachedEndpoint } from './network-gateways.ts';
 
 /** The place of a proxy among endpoints. */
@@ -20,21 +21,20 @@ export interface Placed {
 
 /**
  * Returns endpoints by locality, for a policy and a proxy at a place. If `distribute` has weights
- * for the locality of the proxy, those apply. Else, with outlier detection, the nearest endpoints
+ * for the locality of the proxy, those apply. Else, if failover is active, the nearest endpoints
  * come first.
  */
 export function placed(
   endpoints: readonly Endpoint[],
-  { loadBalancer, outlierDetection }: PortPolicy,
+  { settings, failover }: LocalityPolicy,
   place: LocalityPlace,
   reach: ReachEndpoints,
 ): readonly Placed[] {
   const localities = byLocality(endpoints, reach);
-  const settings = loadBalancer?.locality;
   if (settings?.enabled === false) return localities;
   const share = settings?.distribute.find(({ from }) => isWithinLocality(place.locality, from));
   if (share !== undefined) return distributed(localities, share.to);
-  if ((settings?.distribute.length ?? 0) > 0 || outlierDetection === undefined) return localities;
+  if ((settings?.distribute.length ?? 0) > 0 || failover === 'inactive') return localities;
   return prioritized(localities, settings, place);
 }
 

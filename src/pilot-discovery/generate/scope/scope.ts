@@ -1,6 +1,7 @@
 // Why: docs/decisions/075-namespaces-share-views.md
 import type { Resource } from '../../istio/model.ts';
 import type { Environment } from '../../environment/environment.ts';
+import { labelsOfDistribution } from './locality-policy.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
@@ -146,12 +147,25 @@ export function scopeOfDomain(services: ReadonlyMap<string, unknown>, dnsDomain:
 }
 
 const ofPlaces = memoTable<readonly string[]>();
+const noLabels: readonly string[] = [];
 
-/** Returns the names of labels by which DestinationRules locate a proxy, sorted. */
-export function labelsOfPlaces({
-  destinationRules,
-}: Pick<Environment, 'destinationRules'>): readonly string[] {
-  return ofPlaces([destinationRules], '', () => {
+/** The parts of an environment that may prefer endpoints near to a proxy. */
+type Preferring = Pick<Environment, 'destinationRules' | 'services'>;
+
+const anyClose = memoTable<boolean>();
+
+const isAnyClose = ({ services }: Preferring): boolean =>
+  anyClose([services], '', () =>
+    [...services.values()].some((entries) =>
+      entries.some(({ trafficDistribution }) => trafficDistribution === 'close'),
+    ),
+  );
+
+/** Returns the names of labels by which rules and services locate a proxy, sorted. */
+export function labelsOfPlaces(environment: Preferring): readonly string[] {
+  const { destinationRules } = environment;
+  const distribution = isAnyClose(environment) ? labelsOfDistribution : noLabels;
+  return ofPlaces([destinationRules, distribution], '', () => {
     const rules = [...destinationRules.values()].flat();
     const policies = rules.flatMap(({ spec }) => [
       spec.trafficPolicy,
@@ -163,16 +177,17 @@ export function labelsOfPlaces({
     const wanted = all.flatMap(
       ({ loadBalancer }) => loadBalancer?.locality?.failoverPriority ?? [],
     );
-    return [...new Set(wanted.map((text) => text.split('=')[0] ?? ''))].sort();
+    const ruled = wanted.map((text) => text.split('=')[0] ?? '');
+    return [...new Set([...ruled, ...distribution])].sort();
   });
 }
 
-/** Returns the place of a proxy, if a rule may depend on it. */
+/** Returns the place of a proxy, if a rule or a service may depend on it. */
 export function scopeOfPlace(
-  environment: Pick<Environment, 'destinationRules'>,
+  environment: Preferring,
   { locality, network, labels }: ProxyNode,
 ): string {
-  if (environment.destinationRules.size === 0) return '';
+  if (environment.destinationRules.size === 0 && !isAnyClose(environment)) return '';
   const labelValues = labelsOfPlaces(environment).map((name) =>
     Object.hasOwn(labels, name) ? labels[name] : null,
   );

@@ -96,7 +96,14 @@ function joinedOnce(parts: readonly Service[]): VisibleService | undefined {
     [...ports.keys()].map((number) => [number, addressesOf(parts, number)]),
   );
   const subjectAltNames = [...new Set(parts.flatMap((part) => part.subjectAltNames))];
-  return { ...first, ports: [...ports.values()].reverse(), subjectAltNames, addressesAt };
+  const serviceAccounts = [...new Set(parts.flatMap((part) => part.serviceAccounts))];
+  return {
+    ...first,
+    serviceAccounts,
+    ports: [...ports.values()].reverse(),
+    subjectAltNames,
+    addressesAt,
+  };
 }
 
 function addressesOf(parts: readonly Service[], number: number): readonly string[] {

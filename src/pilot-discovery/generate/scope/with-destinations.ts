@@ -120,5 +120,6 @@ function both(earlier: VisibleService, later: VisibleService): VisibleService {
     ports: [...earlier.ports, ...more],
     addressesAt: new Map([...later.addressesAt, ...earlier.addressesAt]),
     subjectAltNames: [...new Set([...earlier.subjectAltNames, ...later.subjectAltNames])],
+    serviceAccounts: [...new Set([...earlier.serviceAccounts, ...later.serviceAccounts])],
   }));
 }

@@ -108,6 +108,8 @@ const kubernetesServices = fc
     called,
     exportTo: [],
     subjectAltNames: [],
+    serviceAccounts: [],
+    trafficDistribution: 'any' as const,
   }));
 const slices = fc.record({
   service: names,

@@ -110,8 +110,8 @@ describe('a mistake in a Service', () => {
       '6 spec.internalTrafficPolicy: it is not served yet: calls go to all endpoints',
     ],
     [
-      `${http}\ntrafficDistribution: PreferClose`,
-      '6 spec.trafficDistribution: it is not served yet: calls go to all endpoints',
+      `${http}\ntrafficDistribution: PreferSameNode`,
+      "6 spec.trafficDistribution: 'PreferSameNode' has no effect, as in Istio 1.26: calls go to all endpoints; give PreferClose",
     ],
     ['ports: [{ port: 80, protocol: SCTP }]', '5 spec.ports[0].protocol: SCTP is not served'],
   ])('is taken with a warning: %s', (spec, flaw) => {
@@ -141,6 +141,21 @@ describe('a mistake in a Service', () => {
     [
       service(http, "{ name: a, annotations: { networking.istio.io/exportTo: '*, b' } }"),
       "error 3 metadata.annotations.networking.istio.io/exportTo: '*' stands alone: leave the others out",
+    ],
+    [
+      service(http, '{ name: a, annotations: { networking.istio.io/traffic-distribution: near } }'),
+      "warning 3 metadata.annotations.networking.istio.io/traffic-distribution: 'near' has no effect, as in Istio 1.26: calls go to all endpoints; give PreferClose",
+    ],
+    [
+      service(
+        http,
+        `{ name: a, annotations: { alpha.istio.io/kubernetes-serviceaccounts: '${many(257, (index) => `a${index}`)}' } }`,
+      ),
+      'error 3 metadata.annotations.alpha.istio.io/kubernetes-serviceaccounts: it has 257 service accounts, and 256 are the limit',
+    ],
+    [
+      'apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: { name: a, annotations: { networking.istio.io/traffic-distribution: near } }\nspec: { hosts: [a.com], ports: [{ number: 80, name: http }] }\n',
+      "warning 3 metadata.annotations.networking.istio.io/traffic-distribution: 'near' has no effect, as in Istio 1.26: calls go to all endpoints; give PreferClose",
     ],
   ])('%s', (text, flaw) => {
     expect(flawsOf(text)[0]).toBe(flaw);

@@ -3,6 +3,7 @@ import {
   endpointsWith,
   loadAssignment,
 } from '../../../../../src/pilot-discovery/generate/endpoints/load-assignment.ts';
+import { localityPolicyOf } from '../../../../../src/pilot-discovery/generate/scope/locality-policy.ts';
 import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { ClusterLoadAssignmentSchema } from '../../../../../src/shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import { canonical, messageYaml, proxyIn, resourceText } from '../../../../support/golden.ts';
@@ -21,7 +22,7 @@ const assignmentOf = (endpoints: string, canDoTls: 'all' | 'none' = 'none'): str
     loadAssignment(
       'outbound|80||a.mesh',
       endpointsIn(endpoints),
-      policyFor(undefined, 80, undefined),
+      localityPolicyOf(policyFor(undefined, 80, undefined), 'any'),
       proxyIn(''),
       { isMutual: () => canDoTls === 'all', reach: (endpoints) => endpoints },
     ),

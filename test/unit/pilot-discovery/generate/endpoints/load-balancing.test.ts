@@ -5,6 +5,7 @@ import {
 } from '../../../../../src/pilot-discovery/generate/endpoints/load-balancing.ts';
 import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { ClusterSchema } from '../../../../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import type { TrafficDistribution } from '../../../../../src/pilot-discovery/istio/traffic-distribution.ts';
 import { canonical, messageYaml, specIn } from '../../../../support/golden.ts';
 
 const policyIn = (trafficPolicy: string) =>
@@ -13,8 +14,37 @@ const policyIn = (trafficPolicy: string) =>
     80,
     undefined,
   );
-const balancingOf = (trafficPolicy: string): string =>
-  messageYaml(ClusterSchema, balancing(policyIn(trafficPolicy)));
+const balancingOf = (trafficPolicy: string, distribution: TrafficDistribution = 'any'): string =>
+  messageYaml(ClusterSchema, balancing(policyIn(trafficPolicy), distribution));
+
+describe('a service that prefers near endpoints', () => {
+  it.each<[what: string, trafficPolicy: string, commonLbConfig: string]>([
+    [
+      'has localities with weights',
+      '{ loadBalancer: { simple: RANDOM } }',
+      '{ healthy_panic_threshold: {}, locality_weighted_lb_config: {} }',
+    ],
+    [
+      'has none if a rule says something about localities, and nothing about outliers',
+      '{ loadBalancer: { localityLbSetting: { failoverPriority: [topology.kubernetes.io/region] } } }',
+      '{ healthy_panic_threshold: {} }',
+    ],
+    [
+      'has none if a rule switches them off',
+      '{ loadBalancer: { localityLbSetting: { enabled: false } } }',
+      '{ healthy_panic_threshold: {} }',
+    ],
+    [
+      'keeps the threshold of a rule',
+      '{ outlierDetection: { minHealthPercent: 20 } }',
+      '{ healthy_panic_threshold: { value: 20 }, locality_weighted_lb_config: {} }',
+    ],
+  ])('%s', (_, trafficPolicy, commonLbConfig) => {
+    expect(balancingOf(trafficPolicy, 'close')).toContain(
+      canonical(`common_lb_config: ${commonLbConfig}`),
+    );
+  });
+});
 
 describe('the loadBalancer of a DestinationRule', () => {
   it.each<[what: string, loadBalancer: string, cluster: string]>([

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { placed } from '../../../../../src/pilot-discovery/generate/endpoints/locality-lb.ts';
+import { localityPolicyOf } from '../../../../../src/pilot-discovery/generate/scope/locality-policy.ts';
+import type { TrafficDistribution } from '../../../../../src/pilot-discovery/istio/traffic-distribution.ts';
 import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { canonical, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
@@ -26,13 +28,18 @@ function serviceWith(texts: readonly string[]): string {
 }
 
 /** Priorities and weights of localities, with the last number of the address of each endpoint. */
-function placesOf(trafficPolicy: string, endpoints: readonly string[]): string {
-  const policy = trafficPolicy === '' ? '' : `, trafficPolicy: ${trafficPolicy}`;
-  const rule = resourceText('DestinationRule', 'a', `{ host: a.mesh${policy} }`);
+function placesOf(
+  trafficPolicy: string,
+  endpoints: readonly string[],
+  distribution: TrafficDistribution = 'any',
+): string {
+  const ruled = trafficPolicy === '' ? '' : `, trafficPolicy: ${trafficPolicy}`;
+  const rule = resourceText('DestinationRule', 'a', `{ host: a.mesh${ruled} }`);
   const environment = environmentOf(`${serviceWith(endpoints)}---\n${rule}`);
   const its = environment.endpoints.get('default/a.mesh')?.get(80) ?? [];
   const spec = environment.destinationRules.get('a.mesh')?.[0]?.spec;
-  const all = placed(its, policyFor(spec, 80, undefined), place, (group) => group).map((one) => ({
+  const policy = localityPolicyOf(policyFor(spec, 80, undefined), distribution);
+  const all = placed(its, policy, place, (group) => group).map((one) => ({
     locality: one.locality,
     priority: one.priority,
     weight: one.weight,
@@ -96,6 +103,28 @@ describe('the endpoints of localities', () => {
     ],
   ])('%s', (_, trafficPolicy, endpoints, places) => {
     expect(placesOf(trafficPolicy, endpoints)).toBe(canonical(places));
+  });
+});
+
+describe('the endpoints of a service that prefers near ones', () => {
+  const labelled = everywhere.map((locality) => {
+    const [region = '', zone = '', subzone = ''] = locality.split('/');
+    return `${locality} 0 {topology.istio.io/network:n1,topology.kubernetes.io/region:${region},topology.kubernetes.io/zone:${zone},topology.istio.io/subzone:${subzone}}`;
+  });
+  const byNearness = `
+- { locality: asia/south/a, priority: 3, weight: 1, endpoints: [5] }
+- { locality: eu/north/a, priority: 3, weight: 1, endpoints: [4] }
+- { locality: us/east/a, priority: 0, weight: 1, endpoints: [1] }
+- { locality: us/east/b, priority: 1, weight: 1, endpoints: [2] }
+- { locality: us/west/a, priority: 2, weight: 1, endpoints: [3] }`;
+  const alike = byNearness.replaceAll(/priority: \d/g, 'priority: 0');
+  it.each<[what: string, trafficPolicy: string, places: string]>([
+    ['are used by network, region, zone and subzone, without outlier detection', '', byNearness],
+    ['are so with another policy of a rule', '{ loadBalancer: { simple: RANDOM } }', byNearness],
+    ['are used alike if a rule says so', settings('{ enabled: false }', ''), alike],
+    ['are used as a rule says, which needs outlier detection', settings('{}', ''), alike],
+  ])('%s', (_, trafficPolicy, places) => {
+    expect(placesOf(trafficPolicy, labelled, 'close')).toBe(canonical(places));
   });
 });
 

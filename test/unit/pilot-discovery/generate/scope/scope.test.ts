@@ -100,6 +100,17 @@ describe('the place of a proxy', () => {
       ['app', 'rack', 'zone'],
       '["r/z/s","n",["app",null,null]]',
     ],
+    [
+      'is the labels of localities if a service prefers near endpoints',
+      'apiVersion: v1\nkind: Service\nmetadata: { name: a, namespace: default }\nspec: { trafficDistribution: PreferClose, ports: [{ port: 80 }] }\n',
+      [
+        'topology.istio.io/network',
+        'topology.istio.io/subzone',
+        'topology.kubernetes.io/region',
+        'topology.kubernetes.io/zone',
+      ],
+      '["r/z/s","n",[null,null,null,null]]',
+    ],
   ])('%s', (_, yaml, labels, scope) => {
     const environment = environmentOf(yaml);
     const proxy = proxyIn('NETWORK: n', { locality: 'r/z/s' });
