@@ -1,4 +1,5 @@
 import { SortedMap } from '../../shared/maps/sorted-map.ts';
+import type { SliceEndpoint } from '../istio/endpoint-slice.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../istio/model.ts';
 import type { Changes } from './changes.ts';
 import {
@@ -47,6 +48,7 @@ const nothing: Omit<
   pods: SortedMap.empty(),
   aliases: SortedMap.empty(),
   endpointSlices: SortedMap.empty(),
+  endpointsOfPods: SortedMap.empty(),
   consulInstances: SortedMap.empty(),
   warnings: [],
 };
@@ -166,10 +168,14 @@ function indexesAfter(
       touchedOf(touched, 'EndpointSlice'),
       ({ namespace, spec }) => [
         ['service', namespace, spec.service],
-        ...[...new Set(spec.endpoints.map(({ pod }) => pod))]
-          .filter((pod) => pod !== '')
-          .map((pod) => ['pod', namespace, pod]),
+        ...podsOf(spec.endpoints).map((pod) => ['pod', namespace, pod]),
       ],
+    ),
+    endpointsOfPods: reindexed(
+      before.endpointsOfPods,
+      touchedOf(touched, 'Endpoints'),
+      ({ namespace, spec }) =>
+        podsOf(spec.subsets.flatMap(({ endpoints }) => endpoints)).map((pod) => [namespace, pod]),
     ),
     consulInstances: reindexed(
       before.consulInstances,
@@ -201,6 +207,10 @@ function namespacedAfter(
     sidecars: byNamespace(before.sidecars, touchedOf(touched, 'Sidecar')),
   };
 }
+
+/** Returns the names of the Pods of endpoints, each once. */
+const podsOf = (endpoints: readonly SliceEndpoint[]): readonly string[] =>
+  [...new Set(endpoints.map(({ pod }) => pod))].filter((pod) => pod !== '');
 
 /** Returns the network of the root namespace: as in Istio, Pods are in it if they name none. */
 function networkOf({ resources, mesh }: Store): string {

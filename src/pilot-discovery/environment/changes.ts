@@ -39,6 +39,7 @@ export function widerOf(first: ChangeClass, second: ChangeClass): ChangeClass {
 const ofEndpoints: ReadonlySet<Kind> = new Set<Kind>([
   'WorkloadEntry',
   'EndpointSlice',
+  'Endpoints',
   'Pod',
   'Node',
   'ConsulInstance',

@@ -68,6 +68,8 @@ export interface Environment {
   readonly aliases: Index<Resource<'Service'>>;
   /** By `service` and `pod`, namespace, and name of their Service or of one of their Pods. */
   readonly endpointSlices: Index<Resource<'EndpointSlice'>>;
+  /** By namespace and name of one of their Pods. */
+  readonly endpointsOfPods: Index<Resource<'Endpoints'>>;
   /** By namespace and name of their ConsulService. */
   readonly consulInstances: Index<Resource<'ConsulInstance'>>;
   /** Warnings about parts that are left out, such as a route to a delegate that does not exist. */
@@ -136,8 +138,8 @@ export interface Endpoint {
   readonly workloadName: string;
   readonly readiness: EndpointReadiness;
   /**
-   * The resource that declares it: a WorkloadEntry, an EndpointSlice, a Pod, an instance of Consul,
-   * or the ServiceEntry.
+   * The resource that declares it: a WorkloadEntry, an EndpointSlice, Endpoints, a Pod, an instance
+   * of Consul, or the ServiceEntry.
    */
   readonly key: ResourceKey;
 }

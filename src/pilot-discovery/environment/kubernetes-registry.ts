@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { keyOf, type Resource } from '../istio/model.ts';
+import type { EndpointSubset } from '../istio/endpoint-slice.ts';
+import { keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
 import type { KubernetesPort } from '../istio/kubernetes-service.ts';
 import type { ServicePort } from '../istio/service-entry.ts';
 import type { Labels } from '../istio/values.ts';
@@ -24,8 +25,8 @@ import {
 
 /**
  * Services of Kubernetes, at the endpoints of their EndpointSlices and at the WorkloadEntries that
- * they select. Without EndpointSlices, the Pods that they select are endpoints; a controller of
- * Kubernetes would write EndpointSlices for these.
+ * they select. Without EndpointSlices, those of Endpoints count, and without these the Pods that
+ * the Services select; controllers of Kubernetes would write EndpointSlices for both.
  */
 export const kubernetesRegistry: Registry = {
   servicesOf(resource, domain) {
@@ -56,7 +57,7 @@ export const kubernetesRegistry: Registry = {
   },
 
   *affectedServices(inputs, touched): Generator<NamedService, undefined> {
-    const { domain, endpointSlices, servicesByLabel } = inputs;
+    const { domain, endpointSlices, endpointsOfPods, servicesByLabel } = inputs;
     const named = (name: string, namespace: string): NamedService => ({
       namespace,
       host: kubernetesHost(name, namespace, domain),
@@ -64,11 +65,17 @@ export const kubernetesRegistry: Registry = {
     for (const { before, after } of touchedOf(touched, 'EndpointSlice'))
       for (const slice of [before, after])
         if (slice !== undefined) yield named(slice.spec.service, slice.namespace);
+    for (const { before, after } of touchedOf(touched, 'Endpoints')) {
+      const endpoints = after ?? before;
+      if (endpoints !== undefined) yield named(endpoints.name, endpoints.namespace);
+    }
     for (const { before, after } of touchedOf(touched, 'Pod')) {
       const pod = after ?? before;
       if (pod === undefined) continue;
       for (const slice of found(endpointSlices, 'pod', pod.namespace, pod.name))
         yield named(slice.spec.service, slice.namespace);
+      for (const endpoints of found(endpointsOfPods, pod.namespace, pod.name))
+        yield named(endpoints.name, endpoints.namespace);
     }
     for (const { namespace, labels } of touchedWorkloads(touched))
       for (const service of selecting(servicesByLabel, podSelectorOf, namespace, labels))
@@ -81,11 +88,11 @@ export const kubernetesRegistry: Registry = {
     const port = service.spec.ports.find((servicePort) => servicePort.number === number);
     if (port === undefined) return [];
     const { selector, called } = service.spec;
-    const slices = [...found(inputs.endpointSlices, 'service', namespace, name)].sort(byAge);
+    const subsets = writtenSubsets(inputs, namespace, name);
     const endpoints = [
-      ...slicedEndpoints(inputs, slices, port),
+      ...writtenEndpoints(inputs, subsets, port),
       ...(selector === undefined ? [] : selectedEntries(inputs, namespace, selector, port)),
-      ...(selector === undefined || slices.length > 0
+      ...(selector === undefined || subsets.length > 0
         ? []
         : selectedPods(inputs, namespace, selector, port)),
     ];
@@ -105,21 +112,46 @@ const portOf = ({ number, name, protocol, targetPort }: ServicePort): ServicePor
   targetPort,
 });
 
-function slicedEndpoints(
+/** Endpoints with their ports, as an EndpointSlice or Endpoints list them. */
+interface WrittenSubset extends EndpointSubset {
+  readonly namespace: string;
+  readonly key: ResourceKey;
+}
+
+/**
+ * Returns the subsets of a Service: those of its EndpointSlices, the oldest first. If it has none,
+ * returns those of its Endpoints, of which Kubernetes would make EndpointSlices.
+ */
+function writtenSubsets(
+  { endpointSlices, resources }: RegistryInputs,
+  namespace: string,
+  name: string,
+): readonly WrittenSubset[] {
+  const slices = [...found(endpointSlices, 'service', namespace, name)].sort(byAge);
+  if (slices.length > 0)
+    return slices.map((slice) => ({ ...slice.spec, namespace, key: keyOf(slice) }));
+  const key = keyOf({ kind: 'Endpoints', namespace, name });
+  const endpoints = resourceAt(resources, key);
+  return endpoints?.kind === 'Endpoints'
+    ? endpoints.spec.subsets.map((subset) => ({ ...subset, namespace, key }))
+    : [];
+}
+
+function writtenEndpoints(
   inputs: RegistryInputs,
-  slices: readonly Resource<'EndpointSlice'>[],
+  subsets: readonly WrittenSubset[],
   port: KubernetesPort,
 ): readonly Endpoint[] {
   // Two slices may have an endpoint while it moves from one to the other.
   const seenAddresses = new Set<string>();
-  return slices.flatMap((slice) => {
-    const slicePort = slice.spec.ports.find(({ name }) => name === port.name);
+  return subsets.flatMap(({ ports, endpoints, namespace, key }) => {
+    const slicePort = ports.find(({ name }) => name === port.name);
     if (slicePort === undefined) return [];
-    return slice.spec.endpoints.flatMap(({ addresses, readiness, pod: name }) => {
+    return endpoints.flatMap(({ addresses, readiness, pod: name }) => {
       const pod =
         name === ''
           ? undefined
-          : resourceAt(inputs.resources, keyOf({ kind: 'Pod', namespace: slice.namespace, name }));
+          : resourceAt(inputs.resources, keyOf({ kind: 'Pod', namespace, name }));
       // As in Istio, the endpoint waits for its Pod, which has its account and its labels.
       if (name !== '' && pod?.kind !== 'Pod') return [];
       const newAddresses = addresses.filter(
@@ -128,10 +160,10 @@ function slicedEndpoints(
       for (const address of newAddresses) seenAddresses.add(`${address} ${slicePort.number}`);
       return newAddresses.map((address): Endpoint =>
         pod?.kind === 'Pod'
-          ? { ...podEndpoint(pod, address, slicePort.number, inputs, keyOf(slice)), readiness }
+          ? { ...podEndpoint(pod, address, slicePort.number, inputs, key), readiness }
           : {
               ...addressAlone(inputs.network),
-              ...{ address, port: slicePort.number, readiness, key: keyOf(slice) },
+              ...{ address, port: slicePort.number, readiness, key },
             },
       );
     });

@@ -16,6 +16,7 @@ export interface RegistryInputs extends Pick<
   | 'servicesByLabel'
   | 'pods'
   | 'endpointSlices'
+  | 'endpointsOfPods'
   | 'consulInstances'
 > {
   /** The hosts of Services of Kubernetes end with it. */

@@ -1,7 +1,20 @@
 /** https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/ */
-export interface EndpointSlice {
+export interface EndpointSlice extends EndpointSubset {
   /** The name of the Service whose endpoints these are, in the same namespace. */
   readonly service: string;
+}
+
+/**
+ * The older kind, whose name is that of the Service.
+ *
+ * https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoints-v1/
+ */
+export interface Endpoints {
+  readonly subsets: readonly EndpointSubset[];
+}
+
+/** Endpoints that have the same ports. */
+export interface EndpointSubset {
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly SliceEndpoint[];
 }

@@ -6,6 +6,7 @@ import type { Specs, WrittenKind } from './model.ts';
 import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
 import { readAuthorizationPolicy } from './read-authorization-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
+import { readEndpoints } from './read-endpoints.ts';
 import { readEndpointSlice } from './read-endpoint-slice.ts';
 import { readKubernetesNamespace } from './read-kubernetes-namespace.ts';
 import { readKubernetesNode } from './read-kubernetes-node.ts';
@@ -87,6 +88,7 @@ export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
   ProxyConfig: { group: 'networking', read: () => readWorkloadSettings },
   Service: { group: 'core', readWhole: readKubernetesService },
   EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
+  Endpoints: { group: 'core', readWhole: readEndpoints },
   Pod: { group: 'core', readWhole: readPod },
   Node: { group: 'core', readWhole: readKubernetesNode },
   Namespace: { group: 'core', readWhole: readKubernetesNamespace },

@@ -7,7 +7,7 @@ export interface KubernetesService {
   readonly reached: ReachedBy;
   /** The ports with TCP. */
   readonly ports: readonly KubernetesPort[];
-  /** Undefined if it has no selector: then only EndpointSlices have its endpoints. */
+  /** Undefined if it has no selector: then only EndpointSlices or Endpoints have its endpoints. */
   readonly selector: Labels | undefined;
   /** Whether endpoints that are not ready get calls too (`publishNotReadyAddresses`). */
   readonly called: 'ready' | 'all';

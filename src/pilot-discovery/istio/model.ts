@@ -1,7 +1,7 @@
 import type { AccessPolicy } from './access-policy.ts';
 import type { ConsulInstance, ConsulService } from './consul-instance.ts';
 import type { DestinationRule } from './destination-rule.ts';
-import type { EndpointSlice } from './endpoint-slice.ts';
+import type { Endpoints, EndpointSlice } from './endpoint-slice.ts';
 import type { Gateway } from './gateway.ts';
 import type { KubernetesNamespace } from './kubernetes-namespace.ts';
 import type { KubernetesNode } from './kubernetes-node.ts';
@@ -33,6 +33,7 @@ export interface Specs {
   readonly ProxyConfig: WorkloadSettings;
   readonly Service: KubernetesService;
   readonly EndpointSlice: EndpointSlice;
+  readonly Endpoints: Endpoints;
   readonly Pod: Pod;
   readonly ConsulService: ConsulService;
   readonly ConsulInstance: ConsulInstance;

@@ -37,15 +37,20 @@ export function readEndpointSlice(
   if (service === '') wrong(label, 'it is missing: the name of the Service of these endpoints');
   else if (!isLabel(service)) wrong(label, `'${service}' is no name of a Service`);
   const type = get('addressType', family);
-  const ports = get('ports', list(slicePort, most.ports)).flatMap((readPort) => readPort ?? []);
-  const names = ports.map(({ name }) => name);
-  names.forEach((name, index) => {
-    if (names.indexOf(name) !== index)
-      wrong(below(place, 'ports'), `the name '${name}' is there twice`);
-  });
+  const ports = get('ports', endpointPorts);
   const endpoints = get('endpoints', list(endpoint(type), most.endpoints));
   return { service, ports, endpoints: type === 'names' ? [] : endpoints };
 }
+
+/** Reads the ports of endpoints: those with TCP. */
+export const endpointPorts: ReadMember<readonly SlicePort[]> = (value, place) => {
+  const ports = list(slicePort, most.ports)(value, place).flatMap((readPort) => readPort ?? []);
+  const names = ports.map(({ name }) => name);
+  names.forEach((name, index) => {
+    if (names.indexOf(name) !== index) wrong(place, `the name '${name}' is there twice`);
+  });
+  return ports;
+};
 
 /** Reads a port; undefined for another transport than TCP, which is not served. */
 const slicePort: ReadMember<SlicePort | undefined> = (value, place) =>
@@ -103,7 +108,8 @@ const readiness: ReadMember<SliceEndpoint['readiness']> = (value, place) =>
     return get('ready', boolean) === false ? 'not-ready' : 'ready';
   });
 
-const podName: ReadMember<string> = (value, place) =>
+/** Reads a `targetRef`: the name of a Pod, or '' for another kind. */
+export const podName: ReadMember<string> = (value, place) =>
   members(value, place, [], (get) => {
     for (const name of ['apiVersion', 'fieldPath', 'namespace', 'resourceVersion', 'uid'])
       get(name, ignored);

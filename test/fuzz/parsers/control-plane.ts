@@ -110,6 +110,7 @@ const kind = fc.constantFrom(
   'Gateway',
   'Service',
   'EndpointSlice',
+  'Endpoints',
   'Pod',
   'Node',
   'Namespace',
@@ -126,6 +127,7 @@ const resource = fc
     const ofKubernetes: Readonly<Record<string, string>> = {
       Service: 'v1',
       EndpointSlice: 'discovery.k8s.io/v1',
+      Endpoints: 'v1',
       Pod: 'v1',
       Node: 'v1',
       Namespace: 'v1',

@@ -58,7 +58,7 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/endpoints/panic-threshold',
     file: 'pilot-discovery/generate/endpoints/load-balancing.ts',
-    find: 'outlierDetection.minHealthPercent ?? 0',
+    find: 'outlierDetection?.minHealthPercent ?? 0',
     replace: 'outlierDetection.minHealthPercent ?? 50',
   },
   {
@@ -380,9 +380,33 @@ export const generate: readonly Mutant[] = [
     replace: 'weight',
   },
   {
+    id: 'generate/near-endpoints-against-a-rule',
+    file: 'pilot-discovery/generate/scope/locality-policy.ts',
+    find: "ruled === undefined && distribution === 'close'",
+    replace: "distribution === 'close'",
+  },
+  {
+    id: 'generate/near-endpoints-without-a-place',
+    file: 'pilot-discovery/generate/scope/scope.ts',
+    find: 'environment.destinationRules.size === 0 && !isAnyClose(environment)',
+    replace: 'environment.destinationRules.size === 0',
+  },
+  {
+    id: 'environment/endpoints-beside-slices',
+    file: 'pilot-discovery/environment/kubernetes-registry.ts',
+    find: 'if (slices.length > 0)',
+    replace: 'if (slices.length > 1)',
+  },
+  {
+    id: 'istio/endpoints-that-kubernetes-does-not-copy',
+    file: 'pilot-discovery/istio/read-endpoints.ts',
+    find: "labels[skipMirror] === 'true' ? [] : subsets",
+    replace: 'subsets',
+  },
+  {
     id: 'generate/network-of-kubernetes',
     file: 'pilot-discovery/generate/endpoints/network-gateways.ts',
-    find: '!/^(?:Pod|EndpointSlice)\\//.test(key)',
+    find: '!/^(?:Pod|EndpointSlice|Endpoints)\\//.test(key)',
     replace: 'false',
   },
   {

@@ -210,7 +210,7 @@ export function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Reso
   const plural = kind
     .toLowerCase()
     .replace(/(?<![aeiou])y$/, 'ie')
-    .concat('s');
+    .concat(kind === 'Endpoints' ? '' : 's');
   const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   return [base, ...(namespace === undefined ? [] : ['namespaces', namespace]), plural, name].join(
     '/',

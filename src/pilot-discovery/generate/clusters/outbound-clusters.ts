@@ -141,8 +141,8 @@ interface Facts {
 
 const facts = memoTable<Facts>();
 
-function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
-  return facts([service, endpoints], '', () => {
+function factsOf(service: Service, endpoints: ServiceEndpoints, trustDomain: string): Facts {
+  return facts([service, endpoints], trustDomain, () => {
     const identities = [...endpoints.values()].flat().map(({ identity }) => identity);
     const named = service.serviceAccounts.map((account) =>
       identityOf(trustDomain, service.namespace, account),

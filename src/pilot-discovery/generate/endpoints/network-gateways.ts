@@ -140,7 +140,7 @@ function networkFinder({ ranges }: MeshNetworks): NetworkIndex['networkOf'] {
     check: selects === 'cluster' ? selects : withinRanges([selects.range]),
   }));
   return ({ network, address, key }) => {
-    if (network !== '' || checks.length === 0 || !/^(?:Pod|EndpointSlice)\//.test(key))
+    if (network !== '' || checks.length === 0 || !/^(?:Pod|EndpointSlice|Endpoints)\//.test(key))
       return network;
     return checks.find(({ check }) => check === 'cluster' || check(address))?.network ?? '';
   };

@@ -25,14 +25,17 @@ const groups: Readonly<Record<Group, { readonly name: string; readonly apiVersio
 /** Kinds that the version which the API prefers for their group does not have. */
 const olderVersions: ReadonlyMap<WrittenKind, string> = new Map([['ProxyConfig', 'v1beta1']]);
 
-/** All kinds that a folder may have too. */
-export const followedKinds: readonly FollowedKind[] = (
-  Object.keys(kinds) as readonly WrittenKind[]
-).map((kind) => {
-  const { name, apiVersion } = groups[kinds[kind].group];
-  const query = [kind, olderVersions.get(kind) ?? '', name].filter((part) => part !== '');
-  return { kind, query: query.join('.'), apiVersion };
-});
+/**
+ * All kinds that a folder may have too, except for Endpoints: Kubernetes itself makes
+ * EndpointSlices of them.
+ */
+export const followedKinds: readonly FollowedKind[] = (Object.keys(kinds) as readonly WrittenKind[])
+  .filter((kind) => kind !== 'Endpoints')
+  .map((kind) => {
+    const { name, apiVersion } = groups[kinds[kind].group];
+    const query = [kind, olderVersions.get(kind) ?? '', name].filter((part) => part !== '');
+    return { kind, query: query.join('.'), apiVersion };
+  });
 
 type Fields = Readonly<Record<string, unknown>>;
 

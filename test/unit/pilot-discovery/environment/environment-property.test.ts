@@ -126,6 +126,10 @@ const slices = fc.record({
   ),
 });
 
+const endpoints = slices.map(({ ports, endpoints: all }) => ({
+  subsets: [{ ports, endpoints: all }],
+}));
+
 const pods = fc.record({
   addresses: fc.constantFrom([], ['10.0.0.1'], ['10.0.0.4', 'fd00::4']),
   ports: fc.constantFrom(new Map(), new Map([['web', 8_080]])),
@@ -148,6 +152,7 @@ const resources: fc.Arbitrary<AnyResource> = fc
       kubernetesServices.map((spec) =>
         anyResource(`Service/${namespace}/${name}`, spec, { createdMs }),
       ),
+      endpoints.map((spec) => anyResource(`Endpoints/${namespace}/${name}`, spec, { createdMs })),
       slices.map((spec) => anyResource(`EndpointSlice/${namespace}/${name}`, spec, { createdMs })),
       fc
         .tuple(pods, labels)

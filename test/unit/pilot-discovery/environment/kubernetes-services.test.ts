@@ -42,6 +42,8 @@ const service = (spec: string, metadata = '{ name: web, namespace: shop }') =>
   `apiVersion: v1\nkind: Service\nmetadata: ${metadata}\nspec: ${spec}\n`;
 const slice = (members: string, name = 'web-1', of = 'web') =>
   `apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: { name: ${name}, namespace: shop, labels: { kubernetes.io/service-name: ${of} } }\naddressType: IPv4\n${members}\n`;
+const endpoints = (subsets: string, labels = '') =>
+  `apiVersion: v1\nkind: Endpoints\nmetadata: { name: web, namespace: shop${labels} }\nsubsets: ${subsets}\n`;
 const web = 'host: web.shop.svc.cluster.local, name: shop/web, resolution: static';
 
 describe('services of Kubernetes', () => {
@@ -183,6 +185,40 @@ describe('services of Kubernetes', () => {
         pod('b', 'status: { podIP: 10.0.0.4 }'),
       ],
       `[{ ${web}, ports: { 80: [auto, '10.0.0.1:8080', '10.0.0.3:8080'] } }]`,
+    ],
+    [
+      'Endpoints in several subsets, if nobody has written EndpointSlices',
+      [
+        service(
+          '{ selector: { app: web }, ports: [{ name: http, port: 80 }, { name: b, port: 81 }] }',
+        ),
+        endpoints(
+          '[{ addresses: [{ ip: 10.0.0.1, targetRef: { kind: Pod, name: a } }, { ip: 10.0.0.5, targetRef: { kind: Pod, name: gone } }], notReadyAddresses: [{ ip: "FD00::0:1" }], ports: [{ name: http, port: 8080 }, { name: b, port: 8081 }] }, { addresses: [{ ip: 10.0.0.3 }], ports: [{ name: http, port: 9080 }] }]',
+        ),
+        pod('a', 'status: { podIP: 10.0.0.1 }'),
+        pod('b', 'status: { podIP: 10.0.0.4 }'),
+      ],
+      `[{ ${web}, ports: { 80: [http, '10.0.0.1:8080', 'fd00::1:8080, not-ready', '10.0.0.3:9080'], 81: [auto, '10.0.0.1:8081', 'fd00::1:8081, not-ready'] } }]`,
+    ],
+    [
+      'no Endpoints beside EndpointSlices',
+      [
+        service('{ ports: [{ port: 80 }] }'),
+        endpoints('[{ addresses: [{ ip: 10.0.0.9 }], ports: [{ port: 8080 }] }]'),
+        slice('ports: [{ port: 8080 }]\nendpoints: [{ addresses: [10.0.0.1] }]'),
+      ],
+      `[{ ${web}, ports: { 80: [auto, '10.0.0.1:8080'] } }]`,
+    ],
+    [
+      'no Endpoints of which Kubernetes would make no EndpointSlices',
+      [
+        service('{ ports: [{ port: 80 }] }'),
+        endpoints(
+          '[{ addresses: [{ ip: 10.0.0.9 }], ports: [{ port: 8080 }] }]',
+          ", labels: { endpointslice.kubernetes.io/skip-mirror: 'true' }",
+        ),
+      ],
+      `[{ ${web}, ports: { 80: [auto] } }]`,
     ],
     [
       'WorkloadEntries that it selects, beside EndpointSlices',
@@ -358,6 +394,29 @@ status: { podIP: 10.0.0.1, qosClass: Burstable }
     expect(after.services).toBe(before.services);
     const changed = [...after.endpoints].filter(([key, its]) => before.endpoints.get(key) !== its);
     expect(changed.map(([key]) => key)).toEqual(['shop/web.shop.svc.cluster.local']);
+  });
+
+  it('Endpoints that change, and a Pod of theirs that comes, change the endpoints', () => {
+    const of = (...objects: readonly string[]) =>
+      [service('{ ports: [{ port: 80 }] }'), ...objects].join('---\n');
+    const at = (address: string) =>
+      endpoints(
+        `[{ addresses: [{ ip: ${address}, targetRef: { kind: Pod, name: a } }], ports: [{ port: 80 }] }]`,
+      );
+    const own = pod('a', 'status: { podIP: 10.0.0.1 }');
+    let before = environmentOf(of());
+    const texts = [of(at('10.0.0.1')), of(at('10.0.0.1'), own), of(at('10.0.0.2'), own)];
+    const addresses = [...texts, of(endpoints('[]'), own)].map((text) => {
+      before = environmentOf(text, { before });
+      const all = before.endpoints.get('shop/web.shop.svc.cluster.local')?.get(80) ?? [];
+      return all.map(({ address, key }) => `${address} of ${key}`);
+    });
+    expect(addresses).toEqual([
+      [],
+      ['10.0.0.1 of Endpoints/shop/web'],
+      ['10.0.0.2 of Endpoints/shop/web'],
+      [],
+    ]);
   });
 
   it('an alias that comes and goes changes the names of its host, and nothing else', () => {

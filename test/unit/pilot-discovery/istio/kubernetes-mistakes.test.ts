@@ -238,6 +238,57 @@ describe('a mistake in an EndpointSlice', () => {
   });
 });
 
+/** Endpoints whose members begin in line 4. */
+const endpoints = (members: string, metadata = '{ name: web }') =>
+  `apiVersion: v1\nkind: Endpoints\nmetadata: ${metadata}\n${members}\n`;
+
+describe('a mistake in Endpoints', () => {
+  const ports = 'ports: [{ port: 80 }]';
+  it.each([
+    [endpoints('subsets: []', '{ name: a.b }'), "3 metadata.name: 'a.b' is no name of a Service"],
+    [endpoints('subsets: {}'), '4 subsets: {} is not a list'],
+    [
+      endpoints(`subsets: [{ ${ports} }]`),
+      '4 subsets[0].addresses: it is missing: at least one address',
+    ],
+    [
+      endpoints(`subsets: [{ addresses: [{ ip: here }], ${ports} }]`),
+      "4 subsets[0].addresses[0].ip: 'here' is no IP address",
+    ],
+    [
+      endpoints(`subsets: [{ notReadyAddresses: [{ hostname: a }], ${ports} }]`),
+      '4 subsets[0].notReadyAddresses[0].ip: it is missing',
+    ],
+    [
+      endpoints('subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: [{ name: http }] }]'),
+      '4 subsets[0].ports[0].port: it is missing: a port from 1 to 65535',
+    ],
+    [
+      endpoints(
+        'subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: [{ name: a, port: 80 }, { name: a, port: 81 }] }]',
+      ),
+      "4 subsets[0].ports: the name 'a' is there twice",
+    ],
+    [
+      endpoints(`subsets: [{ addresses: [${many(1_001, () => '{ ip: 10.0.0.1 }')}], ${ports} }]`),
+      '4 subsets[0].addresses: it has 1001 entries, and 1000 are the limit',
+    ],
+    [
+      endpoints(`subsets: [${many(257, () => `{ addresses: [{ ip: 10.0.0.1 }], ${ports} }`)}]`),
+      '4 subsets: it has 257 entries, and 256 are the limit',
+    ],
+    [endpoints('subsets: []').replace('v1', 'v2'), "1 apiVersion: 'v2' is not v1"],
+  ])('%s', (text, flaw) => {
+    expect(flawsOf(text)).toEqual([`error ${flaw}`]);
+  });
+
+  it('is taken with a warning: a field that there is not', () => {
+    expect(flawsOf(endpoints('subset: []'))).toEqual([
+      'warning 4 subset: there is no such field: did you mean subsets?',
+    ]);
+  });
+});
+
 describe('a mistake in a Pod', () => {
   it.each([
     ['status: { podIP: here }', "4 status.podIP: 'here' is no IP address"],
