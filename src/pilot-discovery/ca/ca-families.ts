@@ -1,5 +1,5 @@
 import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
-import { counterOf, gaugeOf } from '../../shared/metrics/plain-family.ts';
+import { counterOf, gaugeOf } from '../../shared/metrics/gauge-of.ts';
 import type { CaView } from './ca-view.ts';
 
 /** The names of istiod for the reasons that it has too. */

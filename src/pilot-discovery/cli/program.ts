@@ -41,27 +41,46 @@ export function program(): Command {
         exitCodes.usage,
       );
     });
-  for (const [name, { value, text, default: standard }] of Object.entries(logFlags)) {
-    const option = new Option(
-      `--${name} <${value}>`,
-      standard === '' ? text : `${text} (default: ${standard})`,
-    );
+  for (const [name, flag] of Object.entries(logFlags)) {
     command.addOption(
-      option.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]),
+      optionOf(name, flag).argParser((given: string, before?: readonly string[]) => [
+        ...(before ?? []),
+        given,
+      ]),
     );
   }
+  addDiscovery(command);
+  addAnalyze(command);
+  addDiff(command);
+  addClients(command);
+  command
+    .command('version')
+    .description('print the version')
+    .action(() => console.log(`pilot-discovery ${version} (Node ${process.version})`));
+  return command;
+}
+
+/** An option, whose help ends with its default. */
+function optionOf(
+  name: string,
+  flag: { readonly value: string; readonly text: string; readonly default: string },
+): Option {
+  const { value, text, default: standard } = flag;
+  return new Option(
+    `--${name} <${value}>`,
+    standard === '' ? text : `${text} (default: ${standard})`,
+  );
+}
+
+function addDiscovery(command: Command): void {
   const discovery = command
     .command('discovery')
     .description('serve xDS until SIGTERM')
-    .copyInheritedSettings(command);
-  discovery.allowUnknownOption().allowExcessArguments();
-  for (const [name, flag] of Object.entries(discoveryFlags)) {
-    const { value, text, default: standard } = flag;
-    discovery.option(
-      `--${name} <${value}>`,
-      standard === '' ? text : `${text} (default: ${standard})`,
-    );
-  }
+    .copyInheritedSettings(command)
+    .allowUnknownOption()
+    .allowExcessArguments();
+  for (const [name, flag] of Object.entries(discoveryFlags))
+    discovery.addOption(optionOf(name, flag));
   discovery.action(async () => {
     const options = discovery.optsWithGlobals<
       GivenLogFlags & Partial<Record<DiscoveryFlagName, string>>
@@ -73,6 +92,9 @@ export function program(): Command {
       await import('../run/whole-discovery.ts')
     ).wholeDiscovery({ given, logging: options, leftover: discovery.args, env: process.env });
   });
+}
+
+function addAnalyze(command: Command): void {
   command
     .command('analyze')
     .description('print the mistakes in the resources of files and folders')
@@ -88,6 +110,9 @@ export function program(): Command {
     .action(async (paths: readonly string[], options: AnalyzeOptions) =>
       (await import('./analyze.ts')).analyze(paths, options),
     );
+}
+
+function addDiff(command: Command): void {
   command
     .command('diff')
     .description('print what a change of resources changes for proxies')
@@ -110,12 +135,21 @@ export function program(): Command {
     .action(async (paths: readonly string[], options: DiffOptions) =>
       (await import('./diff.ts')).diff(paths, options),
     );
+}
+
+/** Adds the commands that ask a running control plane. */
+function addClients(command: Command): void {
+  const asked = [
+    '--httpAddr <host:port>',
+    '--httpAddr of the pilot-discovery to ask',
+    '127.0.0.1:8080',
+  ] as const;
   command
     .command('request')
     .description('send a request to a running pilot-discovery and print the answer')
     .argument('<method>', 'GET')
     .argument('<path>', 'path, such as /debug/syncz')
-    .option('--httpAddr <host:port>', '--httpAddr of the pilot-discovery to ask', '127.0.0.1:8080')
+    .option(...asked)
     .copyInheritedSettings(command)
     .action(async (method: string, path: string, { httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).request(method, path, httpAddr),
@@ -123,14 +157,9 @@ export function program(): Command {
   command
     .command('confirm')
     .description('confirm the removals that a running pilot-discovery holds back')
-    .option('--httpAddr <host:port>', '--httpAddr of the pilot-discovery to ask', '127.0.0.1:8080')
+    .option(...asked)
     .copyInheritedSettings(command)
     .action(async ({ httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).confirm(httpAddr),
     );
-  command
-    .command('version')
-    .description('print the version')
-    .action(() => console.log(`pilot-discovery ${version} (Node ${process.version})`));
-  return command;
 }

@@ -1,7 +1,7 @@
 import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
 import { caFamilies } from '../ca/ca-families.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
-import { meshFamilies, sourceFamilies } from './mesh-families.ts';
+import { meshFamilies, storeFamilies } from './mesh-families.ts';
 import { pushFamilies, timeFamilies } from './push-families.ts';
 
 /** Returns the metrics of the control plane, with the names of istiod. Pure. */
@@ -16,7 +16,7 @@ export function discoveryFamilies(view: DiscoveryView, version: string): readonl
     ...pushFamilies(view),
     ...timeFamilies(view.counts),
     ...meshFamilies(view),
-    ...sourceFamilies(view),
+    ...storeFamilies(view),
     ...(view.ca === undefined ? [] : caFamilies(view.ca)),
   ];
 }

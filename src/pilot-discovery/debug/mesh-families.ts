@@ -1,5 +1,5 @@
 import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
-import { counterBy, gaugeOf } from '../../shared/metrics/plain-family.ts';
+import { counterBy, gaugeOf } from '../../shared/metrics/gauge-of.ts';
 import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import { flawsOf, heldRemovals } from '../environment/store.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
@@ -39,7 +39,7 @@ export function meshFamilies({ snapshot }: DiscoveryView): readonly MetricFamily
 }
 
 /** Returns the metrics of the sources, and of what is wrong in them. Pure. */
-export function sourceFamilies({ store, counts }: DiscoveryView): readonly MetricFamily[] {
+export function storeFamilies({ store, counts }: DiscoveryView): readonly MetricFamily[] {
   const refused =
     store === undefined ? [] : flawsOf(store).filter(({ severity }) => severity === 'error');
   return [

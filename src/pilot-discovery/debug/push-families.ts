@@ -1,5 +1,5 @@
 import { histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
-import { counterBy, counterOf, gaugeOf } from '../../shared/metrics/plain-family.ts';
+import { counterBy, counterOf, gaugeOf } from '../../shared/metrics/gauge-of.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import type { Histogram } from '../../operators/histogram.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
