@@ -290,8 +290,8 @@ describe('the page of', () => {
       ...literals('src/pilot-agent/status/probe/readiness.ts').filter(
         (text) => text.includes(' ') || ['draining', 'terminating'].includes(text),
       ),
-      ...literals('src/pilot-agent/run/status/why-unready.ts').filter((text) =>
-        text.startsWith('terminating'),
+      ...literals('src/pilot-agent/run/status/why-unready.ts').filter(
+        (text) => text.includes(' ') || text === 'terminating',
       ),
       ...literals('src/pilot-agent/run/state/secret-troubles.ts').filter((text) =>
         ['secret ', 'no certificate yet: '].includes(text),
