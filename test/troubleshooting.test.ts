@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { flaws, toldInLog } from '../src/pilot-agent/check/finding.ts';
+import { flaws, loggedFlaws } from '../src/pilot-agent/check/finding.ts';
 import { seeAlso, troubleshooting } from '../src/shared/log/see-also.ts';
 import { describedEvents } from '../scripts/docs/log-events.ts';
 import { exitCodes, seeExit } from '../src/shared/program/exit.ts';
@@ -95,7 +95,7 @@ describe(page, () => {
       [...flaws].map((flaw) => anchorOf(troubleshooting(flaw))),
     );
     expect([...flaws].sort()).toEqual(flaws);
-    const told = toldInLog.map((event) => anchorOf(troubleshooting(event)));
+    const told = loggedFlaws.map((event) => anchorOf(troubleshooting(event)));
     expect(told.filter((anchor) => !anchors('Log events').includes(anchor))).toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe(page, () => {
             found.add(name[1] ?? '');
       });
     }
-    expect([...found].sort()).toEqual([...flaws, ...toldInLog].sort());
+    expect([...found].sort()).toEqual([...flaws, ...loggedFlaws].sort());
   });
 
   it('says of each what is seen, why, what to look at and what to do', () => {

@@ -1,4 +1,4 @@
-import { freshCa } from '../../src/pilot-discovery/ca/ca-view.ts';
+import { initialCa } from '../../src/pilot-discovery/ca/ca-view.ts';
 import { findingKinds } from '../../src/pilot-discovery/analyze/finding.ts';
 import {
   connectedAnswers,
@@ -9,7 +9,7 @@ import { shownAtMost } from '../../src/pilot-discovery/diff/bounded-diff.ts';
 import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
 import { usuallyBlocked } from '../../src/pilot-discovery/registry/keys/blocked-ranges.ts';
 import { type ClientLimit, clientLimits } from '../../src/pilot-discovery/push/client-limits.ts';
-import { freshView } from '../../src/pilot-discovery/state/fold-view.ts';
+import { initialView } from '../../src/pilot-discovery/state/fold-view.ts';
 import {
   type DiscoveryFlagName,
   discoveryFlags,
@@ -389,7 +389,7 @@ export function discoveryPage(): string {
       'Metrics',
       table(
         ['Metric', 'Type', 'Meaning'],
-        discoveryFamilies({ ...freshView, ca: freshCa }, '').map(({ name, type, help }) => [
+        discoveryFamilies({ ...initialView, ca: initialCa }, '').map(({ name, type, help }) => [
           code(name),
           type,
           sentence(help),

@@ -99,7 +99,7 @@ export function families(): readonly MetricFamily[] {
         isAnswering: true,
         trouble: undefined,
         storedOf: 0,
-        isHeld: true,
+        canServeEnvoy: true,
         updatedAt: 0,
         rejected: new Map(),
       },

@@ -35,7 +35,7 @@ export type Outcome =
   | { readonly kind: 'address-taken' | 'address-denied'; readonly address: string };
 
 /** The state that all phases have. */
-interface Known {
+interface CommonState {
   /** The highest epoch number launched so far, −1 before the first. It only grows. */
   readonly lastEpoch: number;
   /** The lineage of the epoch launched last. */
@@ -66,7 +66,7 @@ interface Known {
 }
 
 /** The agent keeps an Envoy running. */
-export interface Running extends Known {
+export interface Running extends CommonState {
   readonly phase: 'running';
   readonly claim: Claim | undefined;
   /** How the first Envoy ended, while a check finds out whether its configuration is the reason. */
@@ -76,12 +76,12 @@ export interface Running extends Known {
 }
 
 /** The agent sends clients elsewhere; the processes run on until nothing is in flight. */
-export interface Draining extends Known {
+export interface Draining extends CommonState {
   readonly phase: 'draining';
 }
 
 /** Every process was asked to end; after the last exit the agent is `stopped`. */
-export interface Ending extends Known {
+export interface Ending extends CommonState {
   readonly phase: 'stopping' | 'stopped';
   readonly outcome: Outcome;
 }
@@ -225,8 +225,8 @@ export type Effect =
   | { readonly type: 'cancel-rescue' }
   | { readonly type: 'ask-drain'; readonly epoch: number }
   /**
-   * Wait until nothing is in flight. `epochs`, the newest of each lineage, are counted. `parents`
-   * still drain beside them, and their gauges include those of `parents`.
+   * Wait until nothing is in flight. `epochs`, the newest of each lineage, are counted. The gauges
+   * of `epochs` include those of `parents`, which still drain.
    */
   | {
       readonly type: 'await-drained';

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { TestScheduler } from 'rxjs/testing';
 import { concat, map, NEVER, takeUntil, timer } from 'rxjs';
 import type { KeysAnswer } from '../../src/pilot-discovery/registry/keys/fetch-keys.ts';
-import { type AskedKeys, keysSource } from '../../src/pilot-discovery/registry/keys/keys-source.ts';
+import {
+  type KeysRequest,
+  keysSource,
+} from '../../src/pilot-discovery/registry/keys/keys-source.ts';
 import type { StoreEvent } from '../../src/pilot-discovery/environment/store-event.ts';
 
 const from = (name: string) => ({ has: 'keys', url: `https://${name}`, timeoutMs: 5_000 }) as const;
@@ -11,7 +14,7 @@ const user = (name: string) => ({
   origin: { source: 'files', path: 'a.yaml', line: 1 },
   field: 'spec.jwtRules[0].jwksUri',
 });
-const asked = (others: AskedKeys['others'], ...names: readonly string[]): AskedKeys => ({
+const asked = (others: KeysRequest['others'], ...names: readonly string[]): KeysRequest => ({
   others,
   wanted: new Map(
     names.map((name) => [`keys https://${name}`, { from: from(name), users: [user(name)] }]),
@@ -33,7 +36,7 @@ type Answer = readonly [ms: number, keys: string | undefined];
  * those of each address, of which the last one stays.
  */
 function told(
-  asks: readonly (readonly [ms: number, asked: AskedKeys])[],
+  asks: readonly (readonly [ms: number, asked: KeysRequest])[],
   answers: Readonly<Record<string, readonly Answer[]>>,
   until: number,
 ): readonly string[] {

@@ -18,7 +18,7 @@ import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Launch, Proxy, Signal } from '../../src/epochs/ports.ts';
 import { fixedTiming } from '../../src/epochs/timing.ts';
-import { holdProcesses } from '../../src/pilot-agent/run/start/held-processes.ts';
+import { keepProcesses } from '../../src/pilot-agent/run/start/process-keeper.ts';
 import { lastDrain } from '../../src/pilot-agent/run/end/last-drain.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 import { at } from '../../src/testing/at.ts';
@@ -45,7 +45,7 @@ function drawLastDrain(
   { script, lineages = [], broken = {}, terminate$ = NEVER, terminations = 0 }: Drawn,
 ) {
   const fake = fakeProxy(m, script);
-  const held = holdProcesses({ ...fake.proxy, ...broken });
+  const held = keepProcesses({ ...fake.proxy, ...broken });
   const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 20_000 };
   const launches = script.processes.map((_, epoch): Launch => {
     return {
@@ -227,7 +227,7 @@ describe('held processes', () => {
     'hear what they are sent, but not that their sender fails; that is an error of the run',
     marbles((m) => {
       const fake = fakeProxy(m, { processes: ['-'], ignoresTerm: [0] });
-      const held = holdProcesses(fake.proxy);
+      const held = keepProcesses(fake.proxy);
       const launch: Launch = { adopted: true, epoch: 0, restartEpoch: 0, lineage: 0 };
       const signals$ = m.cold<Signal>('1s u 999ms t 999ms #', { u: 'SIGUSR1', t: 'SIGTERM' });
       m.expectObservable(held.proxy.run(launch, signals$).pipe(map(({ type }) => type))).toBe(
@@ -248,7 +248,7 @@ describe('held processes', () => {
     'are none any more after their end, and after the release a run that is unsubscribed ends',
     marbles((m) => {
       const fake = fakeProxy(m, { processes: ['1s c', '-', '-'] });
-      const held = holdProcesses(fake.proxy);
+      const held = keepProcesses(fake.proxy);
       const launch = (epoch: number): Launch => ({
         adopted: true,
         epoch,

@@ -1,7 +1,7 @@
 import { map, merge, mergeMap, type Observable, scan, Subject, tap } from 'rxjs';
 import { describe, it } from 'vitest';
-import { patience } from '../../src/pilot-discovery/push/patience.ts';
-import { freshProxy, type ProxyEvent } from '../../src/pilot-discovery/push/proxy-stream.ts';
+import { waitLimits } from '../../src/pilot-discovery/push/wait-limits.ts';
+import { newProxyStream, type ProxyEvent } from '../../src/pilot-discovery/push/proxy-stream.ts';
 import { type ProxyStep, reduceProxy } from '../../src/pilot-discovery/push/reduce-proxy.ts';
 import {
   type TypedView,
@@ -56,8 +56,8 @@ function sent(variant: Variant, client$: Observable<string>): Observable<string>
       request: { node, typeUrl: typeUrls[type], nonce, refusal: undefined, names },
     };
   };
-  return merge(client$.pipe(map(event)), patience(client$, clusters$)).pipe(
-    scan(([state], one) => reduceProxy(state, one), [freshProxy(variant), []] as ProxyStep),
+  return merge(client$.pipe(map(event)), waitLimits(client$, clusters$)).pipe(
+    scan(([state], one) => reduceProxy(state, one), [newProxyStream(variant), []] as ProxyStep),
     mergeMap(([, effects]) =>
       effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : [])),
     ),

@@ -8,7 +8,7 @@ import { viewer } from '../../src/pilot-discovery/generate/view-of.ts';
 import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
 import { answerEncoder } from '../../src/pilot-discovery/push/encode-answer.ts';
 import {
-  freshProxy,
+  newProxyStream,
   type ProxyEffect,
   type ProxyStream,
 } from '../../src/pilot-discovery/push/proxy-stream.ts';
@@ -111,7 +111,7 @@ export function meshInProcess(variant: Variant, proxies: readonly ProxyNode[]) {
         clients = proxies.map((proxy) => ({
           proxy,
           named: new Map(),
-          state: freshProxy(variant),
+          state: newProxyStream(variant),
           leave: () => undefined,
         }));
       const views = clients.map((client) => {

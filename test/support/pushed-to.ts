@@ -1,5 +1,5 @@
 import {
-  freshProxy,
+  newProxyStream,
   type ProxyEffect,
   type ProxyStream,
 } from '../../src/pilot-discovery/push/proxy-stream.ts';
@@ -27,7 +27,7 @@ interface Pushed {
 export function pushedTo(before: View, after: View): readonly Pushed[] {
   const had = new Map<string, string>();
   const pushed = new Map<string, Pushed>();
-  let state: ProxyStream = freshProxy('delta');
+  let state: ProxyStream = newProxyStream('delta');
   const ask = (typeUrl: string, nonce: string, add: readonly string[]): void => {
     const names = { kind: 'change', add, remove: [], versions: {} } as const;
     const request = { node, typeUrl, nonce, refusal: undefined, names };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AnyResource, Flaw } from '../../src/pilot-discovery/istio/model.ts';
-import type { ReadResources } from '../../src/pilot-discovery/registry/files/known-file.ts';
+import type { ReadResources } from '../../src/pilot-discovery/registry/files/file-content.ts';
 import { workload } from './mesh-resources.ts';
 
 /**

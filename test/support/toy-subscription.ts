@@ -1,7 +1,7 @@
 import type { Variant } from '../../src/shared/xds/messages.ts';
 import { subscriptionMachine } from '../../src/shared/xds/subscription-machine.ts';
 import {
-  freshSubscription,
+  newSubscription,
   type SubscriptionEffect,
   type SubscriptionPolicy,
   type TypeSubscription,
@@ -41,7 +41,7 @@ export const toyPolicy: SubscriptionPolicy<ToyKind> = {
       return { type: 'nothing' };
     return { type: 'give', given: changed, removed: gone, unanswered, leaves: 'nothing' };
   },
-  write({ given, removed, held }, { answers }, note) {
+  write({ given, removed, clientResources: held }, { answers }, note) {
     const nonce = String(answers + 1);
     return { nonce, note, message: { nonce, given, removed, held } };
   },
@@ -58,7 +58,7 @@ export function toySubscription(
   policy: Partial<SubscriptionPolicy<ToyKind>> = {},
 ) {
   const step = subscriptionMachine({ ...toyPolicy, ...policy });
-  let state: TypeSubscription<ToyKind> = freshSubscription();
+  let state: TypeSubscription<ToyKind> = newSubscription();
   let source: ToyKind['source'] = new Map();
   const tell = (event: Parameters<typeof step>[1]): readonly SubscriptionEffect<ToyKind>[] => {
     const [after, effects] = step(state, event);

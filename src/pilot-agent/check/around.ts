@@ -6,7 +6,7 @@ import { parseText } from '../config/parse-text.ts';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
 import { mergeOverride } from '../../proxy/merge-override.ts';
 import { type AgentHere, agentsHere } from '../run/end/agents-here.ts';
-import { knownOf } from '../run/check-config.ts';
+import { usableConfig } from '../run/check-config.ts';
 import { type CommandLine, problemsAsFatal, readConfig } from '../run/start/effective-config.ts';
 import { noFacts } from '../run/start/facts.ts';
 import { makeConfig, readShape } from '../run/start/make-config.ts';
@@ -22,7 +22,7 @@ export interface Around {
   readonly resolved: ResolvedConfig;
   /** As far as it is known. */
   readonly config: AgentConfig;
-  readonly isCertain: ReturnType<typeof knownOf>['isCertain'];
+  readonly isCertain: ReturnType<typeof usableConfig>['isCertain'];
   readonly plan: SecretsPlan;
   readonly xds: XdsPlan | undefined;
   /** The configuration that Envoy would start from. */
@@ -40,7 +40,7 @@ export interface Around {
 export async function aroundOf(line: CommandLine): Promise<Around> {
   const [resolved, agents] = await Promise.all([readConfig(line), agentsHere()]);
   if (!resolved.ok && resolved.usage) throw problemsAsFatal(resolved);
-  const { config, isCertain } = knownOf(resolved);
+  const { config, isCertain } = usableConfig(resolved);
   const plan = secretsPlan(config);
   const xds = xdsPlan(config, plan);
   const envoyConfig = makeConfig(config, readShape(config), {

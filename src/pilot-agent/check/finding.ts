@@ -36,7 +36,7 @@ export const flaws = [
 ] as const;
 
 /** The flaws that the log of an agent warns of too, under the same heading. */
-export const toldInLog = [
+export const loggedFlaws = [
   'agent.process_one',
   'certificate.expired',
   'certificate.expiring',
@@ -48,7 +48,7 @@ export const toldInLog = [
   'tool.missing',
 ] as const satisfies readonly LogEvent[];
 
-export type CheckFlaw = (typeof flaws)[number] | (typeof toldInLog)[number];
+export type CheckFlaw = (typeof flaws)[number] | (typeof loggedFlaws)[number];
 
 /** The severity: a warning may keep the proxy from serving, a failure will. */
 export type Level = 'ok' | 'warn' | 'fail';

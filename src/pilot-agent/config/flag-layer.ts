@@ -172,7 +172,7 @@ function withValue(
 }
 
 /** The role, and the unknown flags, among the arguments that no known flag took. */
-export interface FoundRole {
+export interface ResolvedRole {
   /**
    * The first argument that is neither an unknown flag nor the value of one; `standard` if there is
    * none.
@@ -190,7 +190,7 @@ const roles: readonly string[] = ['sidecar', 'router'];
  * like a known flag is refused elsewhere. An unknown flag without `=` takes the next token as its
  * value, unless that is a role: the Go agent lost the role there.
  */
-export function resolveRole(leftover: readonly string[], standard = 'sidecar'): FoundRole {
+export function resolveRole(leftover: readonly string[], standard = 'sidecar'): ResolvedRole {
   const unknownFlags: string[] = [];
   const positionals: string[] = [];
   let mayBeValue = false;

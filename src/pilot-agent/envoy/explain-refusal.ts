@@ -2,7 +2,7 @@
 import { findMembers, type TextPosition } from '../../shared/text/text-position.ts';
 import type { EpochConfig, Refusal } from '../../epochs/ports.ts';
 import { excerpt } from './excerpt.ts';
-import { findField, type FoundField, joined, stepsOf } from './find-field.ts';
+import { findField, type FieldMatch, joined, stepsOf } from './find-field.ts';
 import { type UserText, layersOf, type Usable } from './layers.ts';
 import { type RefusalWords, refusalWords } from './refusal-words.ts';
 import { suggestion } from './suggestion.ts';
@@ -57,7 +57,7 @@ interface Place extends TextPosition {
 
 async function placeOf(
   refusal: RefusalWords,
-  field: FoundField | undefined,
+  field: FieldMatch | undefined,
   layers: readonly UserText[],
 ): Promise<Place | undefined> {
   if (field !== undefined && field.spot.path !== '') {
@@ -99,7 +99,7 @@ function blamed(config: Usable, layers: readonly UserText[]): string {
  * Returns the field as the user names it, if it is found; for an unknown name, the field that
  * contains it.
  */
-function fieldOf({ path, isUnknown }: RefusalWords, field: FoundField | undefined): string {
+function fieldOf({ path, isUnknown }: RefusalWords, field: FieldMatch | undefined): string {
   const rest = stepsOf(path).slice(-(field?.left ?? Infinity) || Infinity);
   const named = rest.reduce(
     (before: string, step) =>

@@ -56,7 +56,7 @@ export function findExecutable(name: string, path: string | undefined): string |
     .find((candidate) => flaw(candidate) === undefined);
 }
 
-export type FoundEnvoy =
+export type EnvoyLookup =
   | {
       readonly ok: true;
       readonly path: string;
@@ -88,7 +88,7 @@ export function findEnvoy({
   cacheDir,
   version,
   defaultPath = '/usr/local/bin/envoy',
-}: FindOptions): FoundEnvoy {
+}: FindOptions): EnvoyLookup {
   if (binaryPath !== undefined) {
     const path = binaryPath.includes('/') ? binaryPath : findExecutable(binaryPath, env['PATH']);
     const wrong = path === undefined ? 'is not in PATH' : flaw(path);

@@ -12,7 +12,7 @@ export interface Spot {
 }
 
 /** The spot nearest to a field, and the number of steps from there to the field. */
-export interface FoundField {
+export interface FieldMatch {
   readonly spot: Spot;
   readonly left: number;
 }
@@ -26,7 +26,7 @@ type Step = string | number;
 export function findField(
   { path, root, values = [], problem }: RefusalWords,
   layers: readonly UserText[],
-): FoundField | undefined {
+): FieldMatch | undefined {
   const whole = layers.map((layer): Spot => ({ layer, value: placed(layer), path: '' }));
   if (path === '')
     return values
@@ -68,7 +68,7 @@ export function stepsOf(path: string): readonly Step[] {
 }
 
 /** Follows the steps through all layers at once. */
-function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FoundField | undefined {
+function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FieldMatch | undefined {
   const spot = from.at(-1); // the top layer wins
   if (spot === undefined) return undefined;
   if (step === undefined) return { spot, left: 0 };
@@ -126,7 +126,7 @@ function spots(spot: Spot): readonly Spot[] {
 }
 
 /** Returns the first of several equal values; for a duplicate, the last one. */
-function findValue(text: string, whole: readonly Spot[], problem: string): FoundField | undefined {
+function findValue(text: string, whole: readonly Spot[], problem: string): FieldMatch | undefined {
   const texts = whole.flatMap(spots).filter(({ value }) => typeof value === 'string');
   const same = texts.filter(({ value }) => value === text);
   const parts =

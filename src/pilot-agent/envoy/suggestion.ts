@@ -1,6 +1,6 @@
 import { meant } from '../../shared/text/one-edit.ts';
 import { envoyNames, type EnvoyNames } from './envoy-names.ts';
-import { type FoundField, namesOf, stepsOf } from './find-field.ts';
+import { type FieldMatch, namesOf, stepsOf } from './find-field.ts';
 import type { UserText } from './layers.ts';
 import type { RefusalWords } from './refusal-words.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
@@ -11,7 +11,7 @@ import { ownMember } from '../../shared/text/own-member.ts';
  */
 export async function suggestion(
   words: RefusalWords,
-  field: FoundField | undefined,
+  field: FieldMatch | undefined,
   layers: readonly UserText[],
   binary: string,
 ): Promise<string | undefined> {
@@ -36,7 +36,7 @@ export async function suggestion(
 }
 
 /** Returns the values of the enumeration that belongs at a spot. */
-async function valuesAt({ spot }: FoundField, names: EnvoyNames): Promise<readonly string[]> {
+async function valuesAt({ spot }: FieldMatch, names: EnvoyNames): Promise<readonly string[]> {
   let type = 'envoy.config.bootstrap.v3.Bootstrap';
   let value = spot.layer.at === '' ? spot.layer.value : undefined;
   for (const step of stepsOf(spot.path)) {

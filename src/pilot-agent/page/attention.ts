@@ -5,7 +5,7 @@ import { reasonName } from '../report/reason-name.ts';
 import { standing } from '../report/standing.ts';
 import { exitText } from './epoch-text.ts';
 import type { LiveReport } from '../report/heard.ts';
-import type { Known } from './known.ts';
+import type { PageState } from './page-state.ts';
 import { crashed } from './timeline.ts';
 import { age } from './time-text.ts';
 
@@ -167,7 +167,7 @@ function crashText(
 }
 
 /** Returns the text for a screen reader after a change: the state in one sentence. Pure. */
-export function announcement({ link, report }: Known): string {
+export function announcement({ link, report }: PageState): string {
   if (link.kind === 'away') return `The agent is away. ${link.reason}.`;
   if (report === undefined) return '';
   const { text } = standing(report);

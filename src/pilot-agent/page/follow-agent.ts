@@ -17,7 +17,7 @@ import {
 import { fromFetch } from 'rxjs/fetch';
 import { serverSentEvents } from '../../shared/http/server-sent-events.ts';
 import { type LiveEvent, liveEventOf } from '../report/live-events.ts';
-import type { PageMessage } from './known.ts';
+import type { PageMessage } from './page-state.ts';
 
 /** In ms. The agent sends something each second. */
 const longestSilence = 10_000;

@@ -1,6 +1,6 @@
 // Why: docs/decisions/084-small-features-stay.md
 import type { LogReport } from '../report/live-events.ts';
-import type { Logged } from './known.ts';
+import type { Logged } from './page-state.ts';
 
 export const levels: readonly LogReport['level'][] = [
   'trace',

@@ -1,6 +1,6 @@
 import { Fragment } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { Logged } from './known.ts';
+import type { Logged } from './page-state.ts';
 import { firstAfter } from './log-filter.ts';
 import { clockWithMs, dayAndClock } from './time-text.ts';
 import { useSize } from './use-size.ts';

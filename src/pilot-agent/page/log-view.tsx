@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EpochReport } from '../report/epoch-report.ts';
-import type { Logged } from './known.ts';
+import type { Logged } from './page-state.ts';
 import {
   filtered,
   firstAfter,

@@ -17,7 +17,7 @@ import {
 } from 'rxjs';
 import type { Advices } from './advice.ts';
 import { connectTo, followAgent } from './follow-agent.ts';
-import { known, nothing } from './known.ts';
+import { afterMessage, nothing } from './page-state.ts';
 import { Page } from './page.tsx';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
@@ -32,7 +32,7 @@ const wanted$ = fromEvent(document, 'visibilitychange').pipe(
 const messages$ = wanted$.pipe(
   switchMap((wanted) => (wanted ? followAgent(() => connectTo('debug/events')) : NEVER)),
 );
-const known$ = messages$.pipe(scan(known, nothing), startWith(nothing));
+const state$ = messages$.pipe(scan(afterMessage, nothing), startWith(nothing));
 const now$ = interval(1_000).pipe(
   startWith(0),
   map(() => asyncScheduler.now()),
@@ -42,12 +42,12 @@ const now$ = interval(1_000).pipe(
 const advices = parseJson(document.getElementById('advice')?.textContent ?? '{}') as Advices;
 const place = document.getElementById('page');
 place?.replaceChildren();
-combineLatest([known$, now$])
+combineLatest([state$, now$])
   .pipe(auditTime(0, animationFrameScheduler))
   .subscribe({
     next: ([view, now]) => {
       if (place !== null)
-        render(<Page known={view} now={now + view.skew} advices={advices} />, place);
+        render(<Page state={view} now={now + view.skew} advices={advices} />, place);
     },
     error: reportError,
   });

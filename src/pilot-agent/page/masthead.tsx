@@ -1,5 +1,5 @@
 import { standing } from '../report/standing.ts';
-import type { Known } from './known.ts';
+import type { PageState } from './page-state.ts';
 import { Orders } from './orders.tsx';
 import { age, clock } from './time-text.ts';
 
@@ -8,7 +8,7 @@ export function Masthead({
   link,
   report,
   now,
-}: Pick<Known, 'link' | 'report'> & { readonly now: number }) {
+}: Pick<PageState, 'link' | 'report'> & { readonly now: number }) {
   const stands = report && standing(report);
   return (
     <header class="masthead">
@@ -29,7 +29,7 @@ export function Masthead({
   );
 }
 
-function LinkState({ link, now }: Pick<Known, 'link'> & { readonly now: number }) {
+function LinkState({ link, now }: Pick<PageState, 'link'> & { readonly now: number }) {
   switch (link.kind) {
     case 'connecting':
       return <span class="link">connecting …</span>;

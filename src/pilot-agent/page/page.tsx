@@ -8,7 +8,7 @@ import { ControlPlane } from './control-plane.tsx';
 import { EpochDetails } from './epoch-details.tsx';
 import { EpochTable } from './epoch-table.tsx';
 import { Facts } from './facts.tsx';
-import type { Known } from './known.ts';
+import type { PageState } from './page-state.ts';
 import { LogView } from './log-view.tsx';
 import { Masthead } from './masthead.tsx';
 import { Pushes } from './pushes.tsx';
@@ -22,11 +22,11 @@ import { WindowPicker } from './window-picker.tsx';
 
 /** Shows the whole page at one moment; `now` in ms since 1970 by the clock of the agent. */
 export function Page({
-  known: view,
+  state: view,
   now,
   advices,
 }: {
-  readonly known: Known;
+  readonly state: PageState;
   readonly now: number;
   readonly advices: Advices;
 }) {

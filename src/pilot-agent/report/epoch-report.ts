@@ -85,18 +85,18 @@ export function isoTime(ms: number): string {
 }
 
 /** The record of an epoch, and its current process; undefined if that is gone. */
-export interface KnownEpoch {
+export interface EpochWithProcess {
   readonly record: EpochRecord;
   readonly process: Epoch | undefined;
 }
 
 /** Returns the epochs that are kept, oldest first. Pure. */
-export function knownEpochs({ epochs }: AgentState, past: Timeline): readonly KnownEpoch[] {
+export function keptEpochs({ epochs }: AgentState, past: Timeline): readonly EpochWithProcess[] {
   return past.epochs.map((record) => ({ record, process: epochs.get(record.epoch) }));
 }
 
 /** Makes the report of one epoch. Pure. */
-export function epochReport({ record, process }: KnownEpoch): EpochReport {
+export function epochReport({ record, process }: EpochWithProcess): EpochReport {
   const {
     epoch,
     lineage,
@@ -171,7 +171,7 @@ export function epochsReport(
   const claim = claimOf(agent);
   const { refused, missing } = agent;
   return {
-    epochs: knownEpochs(agent, past).map(epochReport),
+    epochs: keptEpochs(agent, past).map(epochReport),
     ...(claim !== undefined && {
       next: {
         epoch: claim.epoch,

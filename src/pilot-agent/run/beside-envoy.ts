@@ -25,14 +25,14 @@ import type { Pair } from '../secrets/secret.ts';
 import type { ServersSign } from './state/view.ts';
 import type { ControlPlaneAddress } from '../xds-proxy/control-plane.ts';
 import { type XdsPlan, xdsPlan } from './secrets/xds-plan.ts';
-import type { KnownConfig } from './start/shape-source.ts';
+import type { ConfigWithSources } from './start/shape-source.ts';
 
 export interface ServerPlans {
   readonly secrets: SecretsPlan;
   /** Undefined if Envoy asks the control plane itself. */
   readonly xds: XdsPlan | undefined;
   /** The configuration in effect: its control plane may differ from that of the start. */
-  readonly known$: Observable<KnownConfig>;
+  readonly known$: Observable<ConfigWithSources>;
   /** The secrets that sources provide; undefined if no source can provide any. */
   readonly ofSources?: SourceSecrets | undefined;
 }

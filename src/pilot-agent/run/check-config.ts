@@ -18,7 +18,7 @@ export interface CheckedConfig extends EffectiveConfig {
 }
 
 /** Returns the configuration as far as it is known, valid or not. */
-export function knownOf(resolved: ResolvedConfig): Rest {
+export function usableConfig(resolved: ResolvedConfig): Rest {
   return resolved.ok ? { config: resolved.config, isCertain: () => true } : resolved.rest;
 }
 
@@ -28,7 +28,7 @@ export function knownOf(resolved: ResolvedConfig): Rest {
  * not check what follows from a wrong value.
  */
 export async function checkedConfig(resolved: ResolvedConfig): Promise<CheckedConfig> {
-  const { config, isCertain } = knownOf(resolved);
+  const { config, isCertain } = usableConfig(resolved);
   const plan = secretsPlan(config);
   const xds = xdsPlan(config, plan);
   const [effective] = await allOf([
@@ -68,7 +68,7 @@ function served(config: AgentConfig, plan: SecretsPlan): void {
 
 /** Throws a {@link Fatal} if a custom configuration is given and cannot be read. */
 export function checkCustomConfig(resolved: ResolvedConfig): void {
-  const { config, isCertain } = knownOf(resolved);
+  const { config, isCertain } = usableConfig(resolved);
   const { customConfigFile: file } = config;
   if (file === '' || !isCertain('customConfigFile')) return;
   const read = readOutsideSync(file, largest.envoy);

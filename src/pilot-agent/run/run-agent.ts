@@ -49,14 +49,14 @@ import { awaitedSources } from './sources/awaited-sources.ts';
 import { afterBug, bugOf } from './end/bug.ts';
 import { uncaughtSign } from './end/broken-connection.ts';
 import { missingResources } from './status/control-plane-notes.ts';
-import { type HeldProcesses, holdProcesses } from './start/held-processes.ts';
+import { type ProcessKeeper, keepProcesses } from './start/process-keeper.ts';
 import { lastDrain } from './end/last-drain.ts';
 import { type Outside, real } from './outside.ts';
 import { asPart, asServer, type PartFailed } from './state/part.ts';
 import { runStep } from './run-step.ts';
 import { servingEnvoy } from './serving-envoy.ts';
 import type { StatusOptions } from './status/serve-status.ts';
-import type { KnownConfig, ShapedConfig } from './start/shape-source.ts';
+import type { ConfigWithSources, ShapedConfig } from './start/shape-source.ts';
 import { watchedFiles } from './start/watched-files.ts';
 import {
   firstView,
@@ -75,7 +75,7 @@ export interface Parts extends StatusOptions {
   /** The sources of configuration that the shape is also made from. */
   readonly beside?: ContributingSource;
   /** The configuration that the agent was started with. */
-  readonly known: KnownConfig;
+  readonly known: ConfigWithSources;
   /** When the agent was started: ms since 1970. */
   readonly startedAt: number;
   /** The agent has a terminal: SIGHUP then means that the terminal was closed. */
@@ -84,7 +84,9 @@ export interface Parts extends StatusOptions {
    * Emits when the servers that Envoy needs listen; Envoy is not started before. Its argument is
    * the configuration in effect. Never errors.
    */
-  readonly servers$: (known$: Observable<KnownConfig>) => Observable<ServersSign | PartFailed>;
+  readonly servers$: (
+    known$: Observable<ConfigWithSources>,
+  ) => Observable<ServersSign | PartFailed>;
 }
 
 /**
@@ -102,8 +104,8 @@ export function runAgent(
   outside: Outside = real,
 ): Observable<Fold<RunView, RunEvent>> {
   return defer(() => {
-    const processes = holdProcesses(parts.proxy);
-    return runHeld(config, { ...parts, held: processes }, outside).pipe(
+    const processes = keepProcesses(parts.proxy);
+    return runCore(config, { ...parts, processes }, outside).pipe(
       finalize(() => processes.release()),
     );
   });
@@ -112,14 +114,14 @@ export function runAgent(
 /** The time from a change to the early check, if no other change comes. In ms. */
 const quiet = 500;
 
-interface HeldParts extends Omit<Parts, 'proxy'> {
-  readonly held: HeldProcesses;
+interface RunParts extends Omit<Parts, 'proxy'> {
+  readonly processes: ProcessKeeper;
 }
 
 /** The parameters of a run. */
 interface Run {
   readonly config: AgentConfig;
-  readonly parts: HeldParts;
+  readonly parts: RunParts;
   readonly outside: Outside;
   readonly timing: Timing;
   /** The signals that end the agent. */
@@ -135,9 +137,9 @@ interface Streams {
   readonly view$: Observable<RunView>;
 }
 
-function runHeld(
+function runCore(
   config: AgentConfig,
-  parts: HeldParts,
+  parts: RunParts,
   outside: Outside,
 ): Observable<Fold<RunView, RunEvent>> {
   const run: Run = {
@@ -252,7 +254,7 @@ function configSigns(run: Run, { requests$ }: Streams): Observable<ConfigSign> {
 
 /** Runs the slow part of a check early, while its window is still open. */
 function ahead({ parts }: Run, signs$: Observable<ConfigSign>): Observable<never> {
-  const { proxy } = parts.held;
+  const { proxy } = parts.processes;
   return signs$.pipe(
     ofType('foreseen'),
     switchMap(({ reading }) => proxy.checkAhead?.(toEpochReading(reading)) ?? EMPTY),
@@ -296,7 +298,7 @@ function transitions(
       ),
     },
     { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
-    { proxy: parts.held.proxy, timing, random },
+    { proxy: parts.processes.proxy, timing, random },
   ).pipe(
     map((transition: AgentTransition): RunSign => ({ type: 'transition', transition })),
     catchError((error: unknown) => of(bugOf(error))),
@@ -308,7 +310,7 @@ function transitions(
 function takeDown({ parts, outside, ending, timing }: Run) {
   return (sign$: Observable<RunSign>, terminations: number): Observable<never> => {
     const terminate$ = merge(outside.signals(ending), sign$.pipe(ofType('quit-requested')));
-    return lastDrain(parts.held, { terminate$, terminations }, timing);
+    return lastDrain(parts.processes, { terminate$, terminations }, timing);
   };
 }
 

@@ -20,9 +20,14 @@ import { meetingPlaces } from '../../proxy/meeting-places.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
 import { setScrapeFlags } from '../status/scrape/scrape-flags.ts';
 import { agentEnd, forgetEnd, type GoodEnd, keepEnd } from './end/agent-end.ts';
-import { tellOf } from './end/agents-here.ts';
+import { announceFolder } from './end/agents-here.ts';
 import { besideEnvoy } from './beside-envoy.ts';
-import { checkCustomConfig, checkedConfig, type CheckedConfig, knownOf } from './check-config.ts';
+import {
+  checkCustomConfig,
+  checkedConfig,
+  type CheckedConfig,
+  usableConfig,
+} from './check-config.ts';
 import {
   type CommandLine,
   effectiveConfig,
@@ -43,7 +48,7 @@ import { runExit } from './end/program-exit.ts';
 import { runAgent } from './run-agent.ts';
 import { shapeSource } from './start/shape-source.ts';
 import { sourceSecrets } from './sources/source-secrets.ts';
-import { tellStart } from './tell-start.ts';
+import { logStart } from './log-start.ts';
 import { type DetachTools, findDetachTools, takeOver } from './start/take-over.ts';
 import { version } from '../../shared/program/version.ts';
 import type { RunEvent, RunView } from './state/view.ts';
@@ -77,14 +82,14 @@ export interface WholeAgent {
  * Functions that release what the agent has acquired, in the order of acquisition. Each receives
  * the end of the agent.
  */
-type Held = ((end?: GoodEnd | Fatal) => void)[];
+type Cleanups = ((end?: GoodEnd | Fatal) => void)[];
 
 /**
  * Runs an agent until it has ended as requested. Rejects with a {@link Fatal} for any other end.
  * Everything that it acquired, except its log files, is released before.
  */
 export async function wholeAgent(agent: WholeAgent): Promise<void> {
-  const cleanups: Held = [];
+  const cleanups: Cleanups = [];
   const release = (end?: GoodEnd | Fatal) => cleanups.splice(0).forEach((cleanup) => cleanup(end));
   const onExit = () => release();
   process.once('exit', onExit);
@@ -102,10 +107,10 @@ export async function wholeAgent(agent: WholeAgent): Promise<void> {
   }
 }
 
-async function live(agent: WholeAgent, cleanups: Held): Promise<GoodEnd> {
+async function live(agent: WholeAgent, cleanups: Cleanups): Promise<GoodEnd> {
   const { line, onState } = agent;
   const resolved = await readConfig(line);
-  const { config, isCertain } = knownOf(resolved);
+  const { config, isCertain } = usableConfig(resolved);
   const { configPath, statusPort, proxyAdminPort, healthPort } = config;
   const here = {
     pid: process.pid,
@@ -146,8 +151,8 @@ async function live(agent: WholeAgent, cleanups: Held): Promise<GoodEnd> {
       ),
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
   ]);
-  tellStart(checked, { binary, oddities, passedOver: resolved.passedOver, agentLog });
-  cleanups.push(tellOf(here));
+  logStart(checked, { binary, oddities, passedOver: resolved.passedOver, agentLog });
+  cleanups.push(announceFolder(here));
 
   const view$ = new ReplaySubject<RunView>(1);
   const life$ = await lifeOf({
@@ -157,7 +162,7 @@ async function live(agent: WholeAgent, cleanups: Held): Promise<GoodEnd> {
     binary,
     agentLog,
     detachTools,
-    held: cleanups,
+    cleanups,
     view$,
   });
   const { value: end, state } = await new Promise<Fold<RunView, RunEvent>>((done, fail) => {
@@ -193,14 +198,14 @@ interface Prepared {
   readonly binary: string;
   readonly agentLog: TappedLog;
   readonly detachTools: DetachTools | undefined;
-  readonly held: Held;
+  readonly cleanups: Cleanups;
   /** The views of the run, once it has begun. */
   readonly view$: Observable<RunView>;
 }
 
 /** Makes the agent for the given proxy, or for Envoy. */
 async function lifeOf(prepared: Prepared): Promise<Observable<Fold<RunView, RunEvent>>> {
-  const { agent, checked, passedOver, binary, agentLog, held: cleanups, view$ } = prepared;
+  const { agent, checked, passedOver, binary, agentLog, cleanups, view$ } = prepared;
   const { config, sources, warnings, plan, xds } = checked;
   const { running, sds } = plan;
   const folder = resolve(config.configPath);

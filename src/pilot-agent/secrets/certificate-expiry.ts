@@ -15,7 +15,7 @@ import {
   timer,
 } from 'rxjs';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
-import { type KnownCertificate, knownCertificate, lastingCertificate } from './certificates.ts';
+import { type SecretExpiry, secretExpiry, lastingCertificate } from './certificates.ts';
 import type { Secret } from './secret.ts';
 
 /** A certificate that is served. Times in ms since 1970. */
@@ -46,7 +46,7 @@ export interface CertificateFile {
 export type CertificateSign =
   | ExpirySign
   /** The certificates in the files that Envoy reads. */
-  | { readonly type: 'certificates-read'; readonly certificates: readonly KnownCertificate[] };
+  | { readonly type: 'certificates-read'; readonly certificates: readonly SecretExpiry[] };
 
 /** The longest time between two looks at the clock. In ms. */
 const look = 60_000;
@@ -171,7 +171,7 @@ async function readCertificates({ name, kind, path }: CertificateFile) {
   const secret: Secret =
     kind === 'pair' ? { kind, chain: text, key: Buffer.alloc(0) } : { kind, roots: text };
   const served = servedCertificate(name, secret, { path, isRenewed: false });
-  const certificate = knownCertificate(name, path, secret);
+  const certificate = secretExpiry(name, path, secret);
   return served === undefined || certificate === undefined ? [] : [{ certificate, served }];
 }
 

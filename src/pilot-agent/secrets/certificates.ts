@@ -14,7 +14,7 @@ export interface CertificateSummary {
 }
 
 /** A summary of a secret's certificates. */
-export interface KnownCertificate {
+export interface SecretExpiry {
   /** The name of the secret. */
   readonly name: string;
   /** The path of its file, or its source, for a person. */
@@ -26,11 +26,11 @@ export interface KnownCertificate {
 }
 
 /** Returns the summary of a secret; undefined if it has no certificate that can be read. Pure. */
-export function knownCertificate(
+export function secretExpiry(
   name: string,
   source: string,
   secret: Secret,
-): KnownCertificate | undefined {
+): SecretExpiry | undefined {
   const [leaf, ...others] = describeCertificates(secret);
   return (
     leaf && {

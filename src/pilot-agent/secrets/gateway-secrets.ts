@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { map, type Observable } from 'rxjs';
 import { preferSet } from './keep-served.ts';
-import type { Found, SecretSources } from './secret-book.ts';
+import type { SecretLookup, SecretSources } from './secret-book.ts';
 import { caSuffix, dataKeys } from './secret-data.ts';
 import type { SetReading } from './secret.ts';
 
@@ -21,7 +21,7 @@ const notForGateways = /^(?:istio|prometheus)/;
  * roots, or the roots of the secret with that full name. Undefined for a name that no secret can
  * have. While no pair can be served, the fallback is served.
  */
-export function gatewaySecrets(source: GatewaySource): (name: string) => Found | undefined {
+export function gatewaySecrets(source: GatewaySource): (name: string) => SecretLookup | undefined {
   return (name) => {
     // A DNS subdomain (RFC 1123), as Kubernetes names secrets: so no name leads out of a folder.
     if (

@@ -21,7 +21,7 @@ import {
 } from './secret.ts';
 
 /** A secret that can be served, and its source. */
-interface Held extends VersionedSecret {
+interface SourcedSecret extends VersionedSecret {
   readonly source: string;
 }
 
@@ -30,10 +30,10 @@ interface Kept {
   /** The source of the last reading. */
   readonly source: string;
   /** The newest secret that can be served, and the one before it. */
-  readonly newest: Held | undefined;
-  readonly previous: Held | undefined;
+  readonly newest: SourcedSecret | undefined;
+  readonly previous: SourcedSecret | undefined;
   /** The last secret that an Envoy ACKed. */
-  readonly accepted: Held | undefined;
+  readonly accepted: SourcedSecret | undefined;
   /** Envoy's answer to the newest secret. A NACK stands until there is a newer secret. */
   readonly answer:
     | { readonly kind: 'none' | 'awaited' | 'accepted' }

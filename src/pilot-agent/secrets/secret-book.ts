@@ -25,7 +25,7 @@ import {
 } from './secret.ts';
 
 /** The set that holds a secret, and the part of it; or why no secret can have that name. */
-export type Found =
+export type SecretLookup =
   | { readonly ok: true; readonly kind: Secret['kind']; readonly set$: Observable<SetReading> }
   | { readonly ok: false; readonly reason: string };
 
@@ -60,7 +60,7 @@ const mostSecrets = 4_000;
  * ended agent does not keep its program alive. That value must be replayed.
  */
 export function secretBook(
-  find: (name: string) => Found,
+  find: (name: string) => SecretLookup,
   over$: Observable<unknown> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
 ): SecretBook {
@@ -73,7 +73,7 @@ export function secretBook(
 
   function follow(
     name: string,
-    { set$, kind }: Extract<Found, { ok: true }>,
+    { set$, kind }: Extract<SecretLookup, { ok: true }>,
     answer$: Observable<SecretAnswer>,
   ): Observable<SecretState> {
     return merge(set$, answer$).pipe(
@@ -121,16 +121,19 @@ export interface SecretSources {
   /** Emits the set in files. */
   files(paths: SecretPaths): Observable<SetReading>;
   /** Finds a gateway's secret; undefined for a name that no secret can have. */
-  readonly gateway: (name: string) => Found | undefined;
+  readonly gateway: (name: string) => SecretLookup | undefined;
 }
 
 /**
  * Finds a secret by its name: `default`, `ROOTCA`, `file-cert:<chain>~<key>`, `file-root:<path>`.
  * The names are those of the Go agent.
  */
-export function findSecret({ workload$, ...sources }: SecretSources): (name: string) => Found {
+export function findSecret({
+  workload$,
+  ...sources
+}: SecretSources): (name: string) => SecretLookup {
   const isSystem = (path: string) => /^\/(?:proc|sys)\//.test(resolve(path));
-  const inFiles = (kind: 'pair' | 'roots', paths: SecretPaths): Found =>
+  const inFiles = (kind: 'pair' | 'roots', paths: SecretPaths): SecretLookup =>
     Object.values(paths).some(isSystem)
       ? { ok: false, reason: 'no secret is read from /proc or /sys' }
       : { ok: true, kind, set$: sources.files(paths) };

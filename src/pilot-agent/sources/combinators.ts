@@ -24,7 +24,7 @@ import {
   reasonOf,
 } from './contribution.ts';
 import { inMs, type Ms } from './ms.ts';
-import { follow, held, type SourceOutput } from './held.ts';
+import { follow, sourceFromEvents, type SourceOutput } from './source-from-events.ts';
 
 /** Gives a source another name: in the log, in metrics, at `/debug/sources`. */
 export function renamed(
@@ -87,7 +87,7 @@ export function gated(
     ),
     mergeMap(({ told: events }) => events),
   );
-  return held(events$, { ...source, scheduler });
+  return sourceFromEvents(events$, { ...source, scheduler });
 }
 
 /**
@@ -127,7 +127,7 @@ export function mapped(
     ),
     mergeMap(({ told: events }) => events),
   );
-  return held(events$, { ...source, scheduler });
+  return sourceFromEvents(events$, { ...source, scheduler });
 }
 
 /**
@@ -143,7 +143,7 @@ export function polled<N extends number>(
   const due$ = interval(inMs('polled: every', every), scheduler).pipe(
     map((): SourceChange => ({ type: 'changed' })),
   );
-  return held(follow({ ...source, changes$: merge(source.changes$, due$) }), {
+  return sourceFromEvents(follow({ ...source, changes$: merge(source.changes$, due$) }), {
     ...source,
     scheduler,
   });
@@ -154,5 +154,5 @@ export function shared(
   source: ContributingSource,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  return held(follow(source), { ...source, scheduler });
+  return sourceFromEvents(follow(source), { ...source, scheduler });
 }

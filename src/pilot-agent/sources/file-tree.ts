@@ -36,7 +36,7 @@ const most = { kept: 1_000, hashed: 100_000 };
 /** The number of files that are read at once. */
 const atOnce = 16;
 
-interface Known extends SeenFile {
+interface CachedFile extends SeenFile {
   readonly state: string;
 }
 
@@ -54,10 +54,12 @@ export interface FileTree {
  */
 export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree {
   const folders = new Map<string, string>(); // the identity of each folder when it was listed
-  const filesByPath = new Map<string, Map<string, Known>>(paths.map((path) => [path, new Map()]));
+  const filesByPath = new Map<string, Map<string, CachedFile>>(
+    paths.map((path) => [path, new Map()]),
+  );
 
   async function look(path: string, changed: TakenEntries): Promise<SeenPath> {
-    const files = filesByPath.get(path) ?? new Map<string, Known>();
+    const files = filesByPath.get(path) ?? new Map<string, CachedFile>();
     const stats = await stat(path, { bigint: true }).catch(() => undefined);
     if (stats?.isDirectory() !== true) {
       folders.delete(path);
@@ -79,7 +81,7 @@ export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree
   }
 
   async function see(
-    files: Map<string, Known>,
+    files: Map<string, CachedFile>,
     name: string,
     path: string,
     how: 'found' | 'named',

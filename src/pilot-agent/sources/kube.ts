@@ -65,18 +65,18 @@ export function kubeFrom(
     contentOf,
   ).pipe(
     filter(({ isListed, trouble }) => isListed || trouble !== undefined),
-    map((store): Known => ({
-      held: [...store.objects.values()][0],
+    map((store): ObjectState => ({
+      storedObject: [...store.objects.values()][0],
       trouble: store.trouble?.reason,
     })),
     distinctUntilChanged(
       (previous, current) =>
-        previous.held?.resourceVersion === current.held?.resourceVersion &&
+        previous.storedObject?.resourceVersion === current.storedObject?.resourceVersion &&
         previous.trouble === current.trouble,
     ),
     share({ connector: () => new ReplaySubject(1) }),
   );
-  function content({ held: storedObject, trouble }: Known): Content {
+  function content({ storedObject, trouble }: ObjectState): Content {
     if (trouble !== undefined) throw new Error(trouble);
     if (storedObject === undefined) throw new Error(`${place} is not there`);
     return chosen(storedObject.value, key, isOne, place);
@@ -87,8 +87,8 @@ export function kubeFrom(
   });
 }
 
-interface Known {
-  readonly held: StoredObject<KubeContent> | undefined;
+interface ObjectState {
+  readonly storedObject: StoredObject<KubeContent> | undefined;
   readonly trouble: string | undefined;
 }
 

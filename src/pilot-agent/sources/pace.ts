@@ -19,7 +19,7 @@ import { coalesce } from '../../operators/coalesce.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { ContributedReading, ContributingSource } from './contribution.ts';
 import { inMs, type Ms } from './ms.ts';
-import { follow, held, type SourceOutput } from './held.ts';
+import { follow, sourceFromEvents, type SourceOutput } from './source-from-events.ts';
 
 /**
  * Passes on at most one change every `atLeast` ms, whatever the agent's window (`--minDelay`) is:
@@ -102,7 +102,7 @@ function paced(
       );
     }),
   );
-  return held(told$, { ...source, scheduler });
+  return sourceFromEvents(told$, { ...source, scheduler });
 }
 
 function isEmpty({ reading: { config = [] } }: Reading): boolean {

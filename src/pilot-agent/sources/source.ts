@@ -87,7 +87,7 @@ export interface ReadContext {
 export type Read = (context: ReadContext) => ObservableInput<Content | undefined>;
 
 /** The state of a source. */
-interface Known {
+interface SourceState {
   readonly content: Content | undefined;
   readonly hash: string;
   readonly trouble: string | undefined;
@@ -122,9 +122,9 @@ export function source<N extends number = number>(
   } = options;
   const flaw = flawOf(name, options);
   if (flaw !== undefined) throw new TypeError(`source '${name}': ${flaw}`);
-  const unread: Known = { content: undefined, hash: '', trouble: undefined, signs: [] };
+  const unread: SourceState = { content: undefined, hash: '', trouble: undefined, signs: [] };
 
-  function next(before: Known, look: Look): Known {
+  function next(before: SourceState, look: Look): SourceState {
     if (look.type === 'failed') {
       const sign: SourceChange = {
         type: 'source-unreadable',
@@ -144,7 +144,7 @@ export function source<N extends number = number>(
     const sign: SourceChange = { type: 'source-read', source: name, hash: after.hash };
     return { ...after, trouble: undefined, signs: [sign, ...changed(before, after)] };
   }
-  function changed(before: Known, after: Known): readonly SourceChange[] {
+  function changed(before: SourceState, after: SourceState): readonly SourceChange[] {
     return before.hash === after.hash ? [] : [{ type: 'changed', source: name }];
   }
 

@@ -11,7 +11,7 @@ import {
 import type { SourceChange } from '../../streams/config-source.ts';
 import { renamedReading } from './combinators.ts';
 import type { ContributedReading, ContributingSource } from './contribution.ts';
-import { held, type SourceOutput } from './held.ts';
+import { sourceFromEvents, type SourceOutput } from './source-from-events.ts';
 
 type Side = 'first' | 'fallback';
 
@@ -22,7 +22,7 @@ interface Heard {
   readonly reading: ContributedReading;
 }
 
-interface Known {
+interface FallbackState {
   readonly first: ContributedReading | undefined;
   readonly fallback: ContributedReading | undefined;
   readonly told: readonly SourceOutput[];
@@ -45,7 +45,7 @@ export function withFallback(
     mergeMap(({ told: events }) => events),
   );
   const names = namesOf(first.names, fallback.names);
-  return held(events$, { ...(names !== undefined && { names }), scheduler });
+  return sourceFromEvents(events$, { ...(names !== undefined && { names }), scheduler });
 }
 
 /** Two sources with one name each share the name of the first. */
@@ -65,7 +65,7 @@ function heard(side: Side, { changes$, reading$ }: ContributingSource): Observab
   return merge(read(), changes$.pipe(concatMap((sign) => read(sign))));
 }
 
-function choose(before: Known, { side, sign, reading }: Heard): Known {
+function choose(before: FallbackState, { side, sign, reading }: Heard): FallbackState {
   const after = { ...before, [side]: reading };
   const { first, fallback } = after;
   if (first === undefined || fallback === undefined) return { ...after, told: [] };

@@ -1,8 +1,8 @@
 import type { LogLevel } from '../../shared/log/log-line.ts';
 import type { ProbeFailed, ProbeRedirected } from './probe/app-probe.ts';
 import type { ServerEvent } from '../../shared/http/handler.ts';
-import type { MetricsLeftOut } from './scrape/tell-left-out.ts';
-import type { MetricsRefused } from './scrape/tell-refused.ts';
+import type { MetricsLeftOut } from './scrape/left-out-reporter.ts';
+import type { MetricsRefused } from './scrape/refusal-reporter.ts';
 
 /** A request to the agent over the status port. */
 export type StatusRequest =

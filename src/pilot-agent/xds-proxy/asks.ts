@@ -1,5 +1,5 @@
 import { pruned, type TypeResources } from '../../shared/xds/resources.ts';
-import { type AskedOfType, leader, type RelayEffect, type RelayState } from './relay-state.ts';
+import { type TypeRequests, leader, type RelayEffect, type RelayState } from './relay-state.ts';
 import type { ErrorDetail } from '../../shared/xds/messages.ts';
 import { namesOf } from './envoy-subscription.ts';
 
@@ -99,7 +99,7 @@ function namesFor(
 function answerTo(
   state: RelayState,
   typeUrl: string,
-  asked: AskedOfType | undefined,
+  asked: TypeRequests | undefined,
 ): { readonly refusal: ErrorDetail | undefined } | undefined {
   if (asked?.isPending !== true) return undefined;
   const envoy = leader(state);

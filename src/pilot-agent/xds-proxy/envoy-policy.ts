@@ -29,7 +29,7 @@ export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
     const leaves = isFromStore(subscription, origins, changed) ? 'more' : 'nothing';
     return { type: 'give', given: changed, removed: gone, unanswered, leaves };
   },
-  write({ given, removed, held: envoyResources }, subscription, { nonce, origins }) {
+  write({ given, removed, clientResources: envoyResources }, subscription, { nonce, origins }) {
     const isStored = isFromStore(subscription, origins, given);
     const version = (isStored ? origins.stored : origins.current)?.version ?? '';
     const absent = [...given].flatMap(([name, resource]) => (resource === 'absent' ? [name] : []));
@@ -49,12 +49,12 @@ export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
 function isFromStore(
   subscription: EnvoySubscription,
   origins: ResourceOrigins,
-  given: EnvoySubscription['held'],
+  given: EnvoySubscription['clientResources'],
 ): boolean {
   if (subscription.wildcard) return wholeOf(subscription, origins) !== origins.current;
   return [...given.keys()].some((name) => storedAs(subscription, origins, name) !== undefined);
 }
 
-function resourcesIn(resources: EnvoySubscription['held']): readonly Resource[] {
+function resourcesIn(resources: EnvoySubscription['clientResources']): readonly Resource[] {
   return [...resources.values()].filter((resource) => typeof resource === 'object');
 }

@@ -38,7 +38,7 @@ export function namesOf(subscription: EnvoySubscription): ReadonlySet<string> {
 export function acceptedBy(subscription: EnvoySubscription): TypeResources | undefined {
   const {
     names,
-    held: envoyResources,
+    clientResources: envoyResources,
     accepted,
     inFlight,
     refused,

@@ -80,7 +80,7 @@ function withoutDependents(stream: EnvoyStream, typeUrl: string): EnvoyStream {
 }
 
 function givenAgain(subscription: EnvoySubscription): EnvoySubscription {
-  const names = subscription.held.keys();
+  const names = subscription.clientResources.keys();
   return stepSubscription(subscription, { type: 'again', names })[0];
 }
 

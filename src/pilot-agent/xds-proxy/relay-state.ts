@@ -20,7 +20,7 @@ export interface EnvoyStream {
 }
 
 /** The requests for one type that were sent over this connection. */
-export interface AskedOfType {
+export interface TypeRequests {
   readonly names: ReadonlySet<string>;
   /** The nonce of the newest answer; empty if there is none. */
   readonly nonce: string;
@@ -39,7 +39,7 @@ export interface Connection {
   readonly stage: 'none' | 'awaited' | 'open' | 'answering';
   readonly variant: Variant;
   readonly node: Node | undefined;
-  readonly asked: ReadonlyMap<string, AskedOfType>;
+  readonly asked: ReadonlyMap<string, TypeRequests>;
   /** The number of attempts in a row without an answer. */
   readonly failures: number;
   /** The identifier of the control plane. */
@@ -154,7 +154,7 @@ export function offered(
 }
 
 /** Whether an Envoy that starts can get clusters and listeners, if any Envoy requests them. */
-export function isHeld(state: RelayState, now: number, maxAge: number): boolean {
+export function canServeEnvoy(state: RelayState, now: number, maxAge: number): boolean {
   const wanted = mainTypes.filter((typeUrl) =>
     [...state.streams.values()].some(({ subscriptions }) => subscriptions.has(typeUrl)),
   );

@@ -4,7 +4,7 @@ import {
   answered,
   type EnvoyStream,
   initialRelay,
-  isHeld,
+  canServeEnvoy,
   leader,
   type RelayState,
   type Timed,
@@ -25,7 +25,7 @@ export interface XdsSummary {
    */
   readonly storedOf: number | undefined;
   /** Whether there are clusters and listeners for an Envoy that starts. */
-  readonly isHeld: boolean;
+  readonly canServeEnvoy: boolean;
   /** When the control plane last sent something. */
   readonly updatedAt: number | undefined;
   /** The last NACK of Envoy, by type, until Envoy ACKs an answer. */
@@ -39,7 +39,7 @@ export function firstSummary(address: string): XdsSummary {
     isAnswering: false,
     trouble: undefined,
     storedOf: undefined,
-    isHeld: isHeld(initialRelay, 0, 0),
+    canServeEnvoy: canServeEnvoy(initialRelay, 0, 0),
     updatedAt: undefined,
     rejected: new Map(),
   };
@@ -59,7 +59,7 @@ export function summary(
     isAnswering: connection.stage === 'answering',
     trouble: trouble && { reason: trouble.reason, since: trouble.since },
     storedOf: leader(state)?.isStored === true ? good?.confirmedAt : undefined,
-    isHeld: isHeld(state, now, maxAge),
+    canServeEnvoy: canServeEnvoy(state, now, maxAge),
     updatedAt: event.type === 'updated' ? now : before.updatedAt,
     rejected:
       event.type === 'requested' ? verdictOn(before.rejected, event, earlier) : before.rejected,
@@ -86,7 +86,7 @@ export function isSameSummary(a: XdsSummary, b: XdsSummary): boolean {
     a.address === b.address &&
     a.isAnswering === b.isAnswering &&
     a.storedOf === b.storedOf &&
-    a.isHeld === b.isHeld &&
+    a.canServeEnvoy === b.canServeEnvoy &&
     a.updatedAt === b.updatedAt &&
     a.rejected === b.rejected &&
     a.trouble?.reason === b.trouble?.reason &&

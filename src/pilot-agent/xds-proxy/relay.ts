@@ -15,7 +15,7 @@ import {
   type Timed,
 } from './relay-state.ts';
 import { mainTypes, noResources, updated, wildcard } from '../../shared/xds/resources.ts';
-import { freshSubscription } from '../../shared/xds/type-subscription.ts';
+import { newSubscription } from '../../shared/xds/type-subscription.ts';
 import { stepSubscription } from './step-subscription.ts';
 
 type Step = readonly [RelayState, readonly RelayEffect[]];
@@ -82,7 +82,7 @@ function apply(state: RelayState, event: Timed): RelayState {
       const before = streams.get(stream);
       if (before === undefined) return state;
       const [subscription] = stepSubscription(
-        before.subscriptions.get(request.typeUrl) ?? freshSubscription(),
+        before.subscriptions.get(request.typeUrl) ?? newSubscription(),
         { type: 'request', request, source: undefined },
       );
       const subscriptions = new Map(before.subscriptions).set(request.typeUrl, subscription);

@@ -16,7 +16,7 @@ export interface ResourceOrigins {
 /** The members of a subscription that decide whether stored resources are for it. */
 type Newcomer = Pick<
   TypeSubscription<SubscriptionKind>,
-  'comes' | 'answers' | 'names' | 'held' | 'unanswered'
+  'comes' | 'answers' | 'names' | 'clientResources' | 'unanswered'
 >;
 
 /** Returns the resources for an Envoy that wants all of a type: the stored ones first. Pure. */
@@ -41,7 +41,7 @@ export function namedOf(
 
 /** Returns the stored resource under a name, if Envoy has none there yet. Pure. */
 export function storedAs(
-  { comes, held: envoyResources, unanswered }: Newcomer,
+  { comes, clientResources: envoyResources, unanswered }: Newcomer,
   { stored }: ResourceOrigins,
   name: string,
 ): GivenResource | undefined {

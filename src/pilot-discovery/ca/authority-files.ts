@@ -4,7 +4,7 @@ import { largest, type OutsideFile, readOutside } from '../../shared/files/outsi
 import { prepareFolder } from '../../shared/files/prepare-folder.ts';
 import { makeSelfSignedRoot, readSelfSignedRoot } from './self-signed-root.ts';
 import {
-  type MadeAuthority,
+  type AuthorityResult,
   type SigningAuthority,
   signingAuthority,
 } from './signing-authority.ts';
@@ -35,7 +35,7 @@ export type AuthorityReading =
   /** `reason` names the file. */
   | { readonly type: 'refused'; readonly reason: string };
 
-/** The files of istiod. All others are needed if one of them is there, except the chain. */
+/** The files of istiod. If one of them exists, all of them must exist, except the chain. */
 const names = {
   certificate: 'ca-cert.pem',
   key: 'ca-key.pem',
@@ -50,9 +50,10 @@ export const pathsOf = ({ folder, rootFile }: AuthorityPlaces): readonly string[
 ];
 
 /**
- * Reads the authority in the folder; if the folder has none of the files, the self-signed root, if
- * one is named. If that does not exist, it is made, unless another authority is in use (`mayMake`):
- * the root of a mesh is never replaced because a file is gone. Never rejects.
+ * Reads the authority in the folder. If the folder has none of the files, it reads the self-signed
+ * root, if one is named. If the file of that root does not exist, the root is made, unless another
+ * authority is in use (`mayMake`): the root of a mesh is never replaced because a file is gone.
+ * Never rejects.
  *
  * @param now ms since 1970
  */
@@ -96,7 +97,7 @@ export async function readAuthority(
 const textIn = (file: OutsideFile): string =>
   file.kind === 'read' ? file.bytes.toString('latin1') : '';
 
-function reading(path: string, result: MadeAuthority): AuthorityReading {
+function reading(path: string, result: AuthorityResult): AuthorityReading {
   return result.ok
     ? { type: 'authority', path, authority: result.authority }
     : { type: 'refused', reason: `${path}: ${result.reason}` };

@@ -15,7 +15,7 @@ export interface CaView {
   readonly refused: Readonly<Record<RefusalKind, number>>;
 }
 
-export const freshCa: CaView = {
+export const initialCa: CaView = {
   authority: noAuthority,
   issued: 0,
   refused: { request: 0, lifetime: 0, identity: 0, authority: 0, absent: 0, rate: 0, bug: 0 },

@@ -44,10 +44,10 @@ export type SecretsEffect =
     }
   | { readonly type: 'create'; readonly pause: number };
 
-type Known = SecretContent | { readonly type: 'absent' | 'unlisted' };
+type SecretStatus = SecretContent | { readonly type: 'absent' | 'unlisted' };
 
 export interface SecretsState {
-  readonly contents: Readonly<Record<AuthoritySecret, Known>>;
+  readonly contents: Readonly<Record<AuthoritySecret, SecretStatus>>;
   /** Why a Secret cannot be read now. */
   readonly troubles: Readonly<Partial<Record<AuthoritySecret, string | undefined>>>;
   /** Whether this program makes a root: `done` until the API shows that it is there. */

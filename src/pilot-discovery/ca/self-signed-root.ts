@@ -3,10 +3,10 @@ import { privateKeyBlock } from '../../shared/certificates/key-flaw.ts';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
 import { writeOnce } from '../../shared/files/whole-file.ts';
 import { newRoot } from './new-root.ts';
-import { type MadeAuthority, signingAuthority } from './signing-authority.ts';
+import { type AuthorityResult, signingAuthority } from './signing-authority.ts';
 
 /** The result of a look at the file of a self-signed root. */
-export type ReadSelfSignedRoot = MadeAuthority | { readonly ok: 'absent' };
+export type SelfSignedRootReading = AuthorityResult | { readonly ok: 'absent' };
 
 /**
  * Reads the root in a file: its certificate and its key, PEM. Refuses a file that every user of the
@@ -14,7 +14,10 @@ export type ReadSelfSignedRoot = MadeAuthority | { readonly ok: 'absent' };
  *
  * @param now ms since 1970
  */
-export async function readSelfSignedRoot(path: string, now: number): Promise<ReadSelfSignedRoot> {
+export async function readSelfSignedRoot(
+  path: string,
+  now: number,
+): Promise<SelfSignedRootReading> {
   const file = await readOutside(path, largest.pem);
   if (file.kind === 'absent') return { ok: 'absent' };
   if (file.kind === 'unreadable') return { ok: false, reason: file.reason };

@@ -39,7 +39,7 @@ export interface AuthorityParts {
 }
 
 /** An authority, or why the parts do not make one, for a person. */
-export type MadeAuthority =
+export type AuthorityResult =
   | { readonly ok: true; readonly authority: SigningAuthority }
   | { readonly ok: false; readonly reason: string };
 
@@ -53,7 +53,7 @@ const longestWay = 10;
  *
  * @param now ms since 1970
  */
-export function signingAuthority(parts: AuthorityParts, now: number): MadeAuthority {
+export function signingAuthority(parts: AuthorityParts, now: number): AuthorityResult {
   const chain = `${parts.certificate}\n${parts.chain}`;
   const flaw =
     pairFlaw(parts.certificate, parts.key, now) ??
@@ -99,7 +99,7 @@ export function signingAuthority(parts: AuthorityParts, now: number): MadeAuthor
   };
 }
 
-const refused = (reason: string): MadeAuthority => ({ ok: false, reason });
+const refused = (reason: string): AuthorityResult => ({ ok: false, reason });
 const textOf = (certificate: X509Certificate): string => certificate.toString();
 const nameOf = (certificate: X509Certificate): string =>
   `${subjectOf(certificate) || 'without a subject'}, serial ${certificate.serialNumber}`;

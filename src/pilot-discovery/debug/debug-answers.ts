@@ -23,7 +23,7 @@ import { ownMember } from '../../shared/text/own-member.ts';
 type DebugAnswer = (view: DiscoveryView, now: number) => unknown;
 
 /** Returns the name of a proxy as istiod writes it: `app-0.default`. */
-export function proxyOf({ node }: ConnectionState): string {
+export function proxyNameOf({ node }: ConnectionState): string {
   return node.id.split('~')[2] ?? node.id;
 }
 
@@ -65,7 +65,7 @@ const syncz: DebugAnswer = ({ connections }, now) =>
     });
     return {
       cluster_id: textOf(state, 'CLUSTER_ID'),
-      proxy: proxyOf(state),
+      proxy: proxyNameOf(state),
       proxy_type: state.node.id.split('~')[0] ?? '',
       istio_version: textOf(state, 'ISTIO_VERSION'),
       ...noncesOf('cluster'),
@@ -80,7 +80,7 @@ const syncz: DebugAnswer = ({ connections }, now) =>
 const connections: DebugAnswer = ({ connections: states }) => ({
   totalClients: states.size,
   clients: [...states].map(([number, state]) => ({
-    connectionId: `${proxyOf(state)}-${number}`,
+    connectionId: `${proxyNameOf(state)}-${number}`,
     connectedAt: new Date(state.connectedAt).toISOString(),
     address: state.address,
   })),
@@ -89,7 +89,7 @@ const connections: DebugAnswer = ({ connections: states }) => ({
 const adsz: DebugAnswer = ({ connections: states }) => ({
   totalClients: states.size,
   clients: [...states].map(([number, state]) => ({
-    connectionId: `${proxyOf(state)}-${number}`,
+    connectionId: `${proxyNameOf(state)}-${number}`,
     connectedAt: new Date(state.connectedAt).toISOString(),
     address: state.address,
     variant: state.variant,
@@ -171,7 +171,7 @@ const trace: DebugAnswer = ({ traces, connections: states }) =>
           answers: number,
           lastAt: timeOf(lastAt),
           ms,
-          slowest: state === undefined ? undefined : proxyOf(state),
+          slowest: state === undefined ? undefined : proxyNameOf(state),
         };
       };
       const times = {
@@ -209,18 +209,18 @@ export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
 };
 
 /** A connected proxy, and the view that it may have now. */
-export interface KnownProxy {
+export interface ProxyWithView {
   readonly environment: Environment;
   readonly node: ProxyNode;
-  /** The same as it reports itself, without the labels and the locality of its workload. */
+  /** The node as the proxy reports it, without the labels and the locality of its workload. */
   readonly reported: ProxyNode;
   readonly view: View;
 }
 
-/** A known proxy with its connection. */
+/** A connected proxy with its connection. */
 export interface ConnectedProxy {
   readonly state: ConnectionState;
-  readonly proxy: KnownProxy;
+  readonly proxy: ProxyWithView;
 }
 
 /** The answers about all connected proxies, by path. Pure. */
@@ -237,7 +237,7 @@ export const connectedAnswers: Readonly<
 };
 
 /** The answers to `/debug/NAME?proxyID=PROXY`, by path. Pure. */
-export const proxyAnswers: Readonly<Record<string, (proxy: KnownProxy) => unknown>> = {
+export const proxyAnswers: Readonly<Record<string, (proxy: ProxyWithView) => unknown>> = {
   '/debug/config_dump': ({ view }) => configDump(view),
   '/debug/edsz': ({ view }) => printed(view, 'endpoint').map(({ said }) => said),
   '/debug/sidecarz': ({ environment, node }) => sidecarOf(environment, node) ?? {},

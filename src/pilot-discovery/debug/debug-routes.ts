@@ -6,13 +6,13 @@ import {
   type ConnectedProxy,
   connectedAnswers,
   debugAnswers,
-  type KnownProxy,
+  type ProxyWithView,
   proxyAnswers,
-  proxyOf,
+  proxyNameOf,
 } from './debug-answers.ts';
 import { discoveryFamilies } from './discovery-families.ts';
 import { type DiscoveryView, readyNote, unready } from '../state/discovery-view.ts';
-import { heldRemovals } from '../environment/store.ts';
+import { heldRemovalCount } from '../environment/store.ts';
 import { printFamilies } from '../../shared/metrics/metric-family.ts';
 import { jsonWithMaps } from '../../shared/text/json-with-maps.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
@@ -31,13 +31,13 @@ function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never
  * Returns the handlers of `--httpAddr`: `/ready` for all clients, `/debug` for this machine.
  *
  * @param view$ emits the current view at once, on subscribe
- * @param knownOf returns the proxy of a node; undefined before the first snapshot
+ * @param viewOfNode returns the proxy with a node, and its view; undefined before the first snapshot
  * @param confirm lets held removals happen
  */
 export function debugRoutes(
   view$: Observable<DiscoveryView>,
   now: () => number,
-  knownOf: (view: DiscoveryView, node: ConnectionState['node']) => KnownProxy | undefined,
+  viewOfNode: (view: DiscoveryView, node: ConnectionState['node']) => ProxyWithView | undefined,
   confirm: () => void,
 ): Routes {
   return (path) => {
@@ -50,16 +50,16 @@ export function debugRoutes(
       view: DiscoveryView,
       url: string,
     ): readonly [status: number, body: unknown] => {
-      if (ofConnected !== undefined) return [200, ofConnected(connectedProxies(view, knownOf))];
+      if (ofConnected !== undefined) return [200, ofConnected(connectedProxies(view, viewOfNode))];
       if (ofProxy === undefined) return [200, ofAll?.(view, now())];
       const id = new URL(url, 'http://localhost').searchParams.get('proxyID');
       const states = [...view.connections].map(([, state]) => state);
       const state = states.find(
-        (candidate) => id !== null && (proxyOf(candidate) === id || candidate.node.id === id),
+        (candidate) => id !== null && (proxyNameOf(candidate) === id || candidate.node.id === id),
       );
-      const proxy = state && knownOf(view, state.node);
+      const proxy = state && viewOfNode(view, state.node);
       if (proxy !== undefined) return [200, ofProxy(proxy)];
-      const connected = [...new Set(states.map(proxyOf))].slice(0, mostNamed);
+      const connected = [...new Set(states.map(proxyNameOf))].slice(0, mostNamed);
       const reason =
         id === null ? 'it needs ?proxyID=NAME.NAMESPACE' : `no proxy ${id} is connected`;
       return [id === null ? 400 : 404, { error: reason, connected }];
@@ -86,10 +86,10 @@ export function debugRoutes(
 
 const connectedProxies = (
   view: DiscoveryView,
-  knownOf: (view: DiscoveryView, node: ConnectionState['node']) => KnownProxy | undefined,
+  viewOfNode: (view: DiscoveryView, node: ConnectionState['node']) => ProxyWithView | undefined,
 ): readonly ConnectedProxy[] =>
   [...view.connections].flatMap(([, state]) => {
-    const proxy = knownOf(view, state.node);
+    const proxy = viewOfNode(view, state.node);
     return proxy === undefined ? [] : [{ state, proxy }];
   });
 
@@ -134,7 +134,7 @@ function confirming(view$: Observable<DiscoveryView>, confirm: () => void): Hand
     return view$.pipe(
       take(1),
       tap(({ store }) => {
-        const heldCount = store === undefined ? 0 : heldRemovals(store);
+        const heldCount = store === undefined ? 0 : heldRemovalCount(store);
         confirm();
         answer(
           response,

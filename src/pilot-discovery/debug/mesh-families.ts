@@ -1,7 +1,7 @@
 import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
 import { counterBy, gaugeOf } from '../../shared/metrics/gauge-of.ts';
 import { duplicateHosts } from '../environment/duplicate-hosts.ts';
-import { flawsOf, heldRemovals } from '../environment/store.ts';
+import { flawsOf, heldRemovalCount } from '../environment/store.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
 import { withoutEndpoints } from '../state/push-status.ts';
 import { registryConflicts } from '../state/registry-conflicts.ts';
@@ -67,7 +67,7 @@ export function storeFamilies({ store, counts }: DiscoveryView): readonly Metric
     gaugeOf(
       'pilot_held_removals',
       'Removed resources that are held back until they are confirmed.',
-      store === undefined ? 0 : heldRemovals(store),
+      store === undefined ? 0 : heldRemovalCount(store),
     ),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Resource } from '../istio/model.ts';
 import type { Environment } from './environment.ts';
-import { found, reindexed } from './grouped.ts';
+import { entriesBy, reindexed } from './grouped.ts';
 import { kubernetesHost } from './kubernetes-host.ts';
 import type { Touched } from './touched.ts';
 
@@ -29,7 +29,7 @@ const hostOfAlias = ({ name, namespace }: Resource<'Service'>, domain: string): 
 /** Returns the names that a host has through aliases, and through their aliases, sorted. */
 export function aliasesOf(aliases: Aliases, host: string, domain: string): readonly string[] {
   const names = reached([host], (name) =>
-    [...found(aliases, 'for', name)].map((alias) => hostOfAlias(alias, domain)),
+    [...entriesBy(aliases, 'for', name)].map((alias) => hostOfAlias(alias, domain)),
   );
   return [...names].filter((name) => name !== host).sort();
 }
@@ -44,7 +44,7 @@ export function aliasedHosts(
     [...services].flatMap(({ spec }) => (spec.reached.type === 'alias' ? [spec.reached.host] : []));
   const changed = touched.flatMap((change) => [change.before ?? [], change.after ?? []].flat());
   return reached(targetsIn(changed), (name) =>
-    [before, after].flatMap((aliases) => targetsIn(found(aliases, 'of', name))),
+    [before, after].flatMap((aliases) => targetsIn(entriesBy(aliases, 'of', name))),
   );
 }
 

@@ -1,6 +1,6 @@
 import { keyOf } from '../istio/model.ts';
 import type { Service } from './environment.ts';
-import { found } from './grouped.ts';
+import { entriesBy } from './grouped.ts';
 import type { NamedService, Registry } from './registry.ts';
 import { partsOf } from './resources.ts';
 import { touchedOf } from './touched.ts';
@@ -43,7 +43,7 @@ export const consulRegistry: Registry = {
   },
 
   endpointsOf({ consulInstances }, { key, namespace }, { number }) {
-    return [...found(consulInstances, namespace, partsOf(key).name)]
+    return [...entriesBy(consulInstances, namespace, partsOf(key).name)]
       .filter(({ spec }) => spec.port === number)
       .map((instance) =>
         workloadEndpoint(instance.spec.workload, number, '', {

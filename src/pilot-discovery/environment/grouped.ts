@@ -46,7 +46,10 @@ export type Index<T> = SortedMap<T>;
 export const indexKey = (...texts: readonly string[]): string => JSON.stringify(texts);
 
 /** Yields the entries that are found by the texts, in order of the names. */
-export function* found<T>(index: Index<T>, ...texts: readonly string[]): Generator<T, undefined> {
+export function* entriesBy<T>(
+  index: Index<T>,
+  ...texts: readonly string[]
+): Generator<T, undefined> {
   for (const [, entry] of index.withPrefix(`${indexKey(...texts).slice(0, -1)},`)) yield entry;
 }
 

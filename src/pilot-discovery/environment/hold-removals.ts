@@ -29,7 +29,7 @@ const few = 10;
 const declaring: readonly Kind[] = ['ServiceEntry', 'Service', 'ConsulService'];
 
 type Event =
-  | { readonly type: 'told'; readonly event: StoreEvent }
+  | { readonly type: 'received'; readonly event: StoreEvent }
   | { readonly type: 'confirmed' }
   /** The time of a hold is over. */
   | { readonly type: 'due'; readonly source: string; readonly turn: number };
@@ -42,7 +42,7 @@ interface Await {
 /** The resources of one source, and its removals that are held back. */
 interface Source {
   readonly resources: Resources;
-  readonly held: Resources;
+  readonly heldResources: Resources;
   /** The number of the hold: a timer of an earlier hold is ignored. */
   readonly turn: number;
 }
@@ -51,11 +51,11 @@ interface State {
   readonly sources: ReadonlyMap<string, Source>;
   /** Whether the MeshConfig has `discoverySelectors`. */
   readonly namespaces: 'all' | 'selected';
-  /** The events that follow from the last one. */
-  readonly told: readonly StoreEvent[];
+  /** The events to emit after the last event. */
+  readonly emits: readonly StoreEvent[];
 }
 
-const unknown: Source = { resources: noResources, held: noResources, turn: 0 };
+const unknown: Source = { resources: noResources, heldResources: noResources, turn: 0 };
 
 /**
  * Holds back changes that remove too much at once: an empty folder is more often a failed mount
@@ -70,11 +70,11 @@ export function holdRemovals(
   if (ms === 0) return (event$) => merge(event$, confirm$.pipe(ignoreElements()));
   return (event$) =>
     merge(
-      event$.pipe(map((event): Event => ({ type: 'told', event }))),
+      event$.pipe(map((event): Event => ({ type: 'received', event }))),
       confirm$.pipe(map((): Event => ({ type: 'confirmed' }))),
     ).pipe(
       reduceWithEffects<State, Event, Await>(
-        { sources: new Map(), namespaces: 'all', told: [] },
+        { sources: new Map(), namespaces: 'all', emits: [] },
         reduceHolds,
         (await$) =>
           await$.pipe(
@@ -83,36 +83,36 @@ export function holdRemovals(
             ),
           ),
       ),
-      mergeMap(({ state }) => state.told),
+      mergeMap(({ state }) => state.emits),
     );
 }
 
 function reduceHolds(state: State, event: Event): Step<State, Await> {
   switch (event.type) {
-    case 'told':
-      return told(state, event.event);
+    case 'received':
+      return afterEvent(state, event.event);
     case 'confirmed':
-      return [[...state.sources.keys()].reduce(released, { ...state, told: [] }), []];
+      return [[...state.sources.keys()].reduce(released, { ...state, emits: [] }), []];
     case 'due': {
       const isCurrent = state.sources.get(event.source)?.turn === event.turn;
       return [
-        isCurrent ? released({ ...state, told: [] }, event.source) : { ...state, told: [] },
+        isCurrent ? released({ ...state, emits: [] }, event.source) : { ...state, emits: [] },
         [],
       ];
     }
   }
 }
 
-function told(state: State, event: StoreEvent): Step<State, Await> {
+function afterEvent(state: State, event: StoreEvent): Step<State, Await> {
   if (event.type === 'changed') return changed(state, event);
-  if (event.type !== 'mesh') return [{ ...state, told: [event] }, []];
+  if (event.type !== 'mesh') return [{ ...state, emits: [event] }, []];
   const namespaces = event.mesh.discoverySelectors.length === 0 ? 'all' : 'selected';
-  return [{ ...state, namespaces, told: [event] }, []];
+  return [{ ...state, namespaces, emits: [event] }, []];
 }
 
 /** Returns the state after the held removals of a source are emitted. */
 function released(state: State, name: string): State {
-  const { resources, held: heldResources, turn } = state.sources.get(name) ?? unknown;
+  const { resources, heldResources, turn } = state.sources.get(name) ?? unknown;
   if (heldResources.size === 0) return state;
   const removes = keysOf(heldResources);
   const left = without(resources, removes);
@@ -120,11 +120,11 @@ function released(state: State, name: string): State {
     ...state,
     sources: new Map(state.sources).set(name, {
       resources: left,
-      held: noResources,
+      heldResources: noResources,
       turn: turn + 1,
     }),
-    told: [
-      ...state.told,
+    emits: [
+      ...state.emits,
       { type: 'changed', source: name, upserts: [], removes },
       { type: 'held', source: name, removes: [] },
     ],
@@ -148,7 +148,7 @@ function changed(
   const upserts = new Map(event.upserts.map((resource) => [keyOf(resource), resource]));
   const resources = withResources(before.resources, upserts);
   const gone = event.removes.filter((key) => !upserts.has(key) && isAt(resources, key));
-  const stillHeld = without(before.held, upserts.keys());
+  const stillHeld = without(before.heldResources, upserts.keys());
   const withGone = withResources(
     stillHeld,
     new Map(gone.map((key) => [key, resourceAt(resources, key)])),
@@ -167,31 +167,32 @@ function changed(
     resources,
     removes.filter((key) => !upserts.has(key)),
   );
-  const [wasHeld, isHeld] = [before.held.size > 0, heldResources.size > 0];
-  const turn = wasHeld === isHeld ? before.turn : before.turn + 1;
+  const [wasHolding, isHolding] = [before.heldResources.size > 0, heldResources.size > 0];
+  const turn = wasHolding === isHolding ? before.turn : before.turn + 1;
   const passed: StoreEvent = { ...event, removes };
   return [
     {
       ...state,
       sources: new Map(state.sources).set(event.source, {
         resources: left,
-        held: heldResources,
+        heldResources,
         turn,
       }),
-      told: [
+      emits: [
         ...(event.upserts.length > 0 || removes.length > 0 ? [passed] : []),
-        ...(heldResources === before.held
+        ...(heldResources === before.heldResources
           ? []
           : [{ type: 'held', source: event.source, removes: keysOf(heldResources) } as const]),
       ],
     },
-    isHeld && !wasHeld ? [{ source: event.source, turn }] : [],
+    isHolding && !wasHolding ? [{ source: event.source, turn }] : [],
   ];
 }
 
 /**
- * Returns what is held, with each removed Namespace that has resources, and without those that have
- * none left: selectors decide by the Namespace, so its removal removes everything in it.
+ * Returns the held removals, with each removed Namespace in which resources are left, and without
+ * each Namespace in which none is left. Selectors decide by the Namespace: its removal removes all
+ * resources in it.
  */
 function withNamespaces(
   heldResources: Resources,
@@ -202,7 +203,7 @@ function withNamespaces(
     resources,
     gone.filter((key) => !isAt(heldResources, key)),
   );
-  const isHeld = (key: ResourceKey): boolean =>
+  const hasResources = (key: ResourceKey): boolean =>
     [...left.values()].some((namespaces) => namespaces.has(partsOf(key).name));
   const removedNamespaces = gone.filter((key) => partsOf(key).kind === 'Namespace');
   const around = gone
@@ -213,7 +214,7 @@ function withNamespaces(
     new Map(
       [...removedNamespaces, ...around].map((key) => [
         key,
-        isHeld(key) ? resourceAt(resources, key) : undefined,
+        hasResources(key) ? resourceAt(resources, key) : undefined,
       ]),
     ),
   );

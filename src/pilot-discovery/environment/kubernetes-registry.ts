@@ -6,7 +6,7 @@ import type { ServicePort } from '../istio/service-entry.ts';
 import type { Labels } from '../istio/values.ts';
 import { byAge } from './age.ts';
 import type { Endpoint, Service } from './environment.ts';
-import { found } from './grouped.ts';
+import { entriesBy } from './grouped.ts';
 import { kubernetesHost } from './kubernetes-host.ts';
 import { localityLabels } from './locality-labels.ts';
 import type { NamedService, Registry, RegistryInputs } from './registry.ts';
@@ -72,9 +72,9 @@ export const kubernetesRegistry: Registry = {
     for (const { before, after } of touchedOf(touched, 'Pod')) {
       const pod = after ?? before;
       if (pod === undefined) continue;
-      for (const slice of found(endpointSlices, 'pod', pod.namespace, pod.name))
+      for (const slice of entriesBy(endpointSlices, 'pod', pod.namespace, pod.name))
         yield named(slice.spec.service, slice.namespace);
-      for (const endpoints of found(endpointsOfPods, pod.namespace, pod.name))
+      for (const endpoints of entriesBy(endpointsOfPods, pod.namespace, pod.name))
         yield named(endpoints.name, endpoints.namespace);
     }
     for (const { namespace, labels } of touchedWorkloads(touched))
@@ -127,7 +127,7 @@ function writtenSubsets(
   namespace: string,
   name: string,
 ): readonly WrittenSubset[] {
-  const slices = [...found(endpointSlices, 'service', namespace, name)].sort(byAge);
+  const slices = [...entriesBy(endpointSlices, 'service', namespace, name)].sort(byAge);
   if (slices.length > 0)
     return slices.map((slice) => ({ ...slice.spec, namespace, key: keyOf(slice) }));
   const key = keyOf({ kind: 'Endpoints', namespace, name });

@@ -1,7 +1,7 @@
 // Why: docs/decisions/096-pods-get-the-locality-of-their-node.md
 import { keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
 import type { Environment } from './environment.ts';
-import { found } from './grouped.ts';
+import { entriesBy } from './grouped.ts';
 import { partsOf, resourceAt, type Resources } from './resources.ts';
 
 /** Returns the text by which Pods of a node are found in `pods`. */
@@ -14,7 +14,7 @@ export function withPodsOfNodes(
 ): ReadonlySet<ResourceKey> {
   const more = [...keys].flatMap((key) => {
     const { kind, name } = partsOf(key);
-    return kind === 'Node' ? [...found(pods, ...onNode(name))].map(keyOf) : [];
+    return kind === 'Node' ? [...entriesBy(pods, ...onNode(name))].map(keyOf) : [];
   });
   return more.length === 0 ? keys : new Set([...keys, ...more]);
 }

@@ -2,7 +2,7 @@ import type { Kind, Resource } from '../istio/model.ts';
 import type { Labels, Selector } from '../istio/values.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { byAge } from './age.ts';
-import { found, type Index, reindexed } from './grouped.ts';
+import { entriesBy, type Index, reindexed } from './grouped.ts';
 import type { Touched } from './touched.ts';
 
 /** Returns whether labels have everything that a selector requires. */
@@ -12,8 +12,9 @@ function selects(selector: Labels, labels: Labels): boolean {
 }
 
 /**
- * Returns the workloads after changes, by `all` and namespace, and by `labelled`, namespace, label
- * and value. `others` returns more texts by which a workload is found.
+ * Returns the index of workloads after changes. The entries of a workload are `all` with its
+ * namespace, and `labelled` with its namespace and each label and value. `others` returns more
+ * entries.
  */
 export function byLabelAfter<K extends Kind>(
   before: Index<Resource<K>>,
@@ -32,7 +33,10 @@ export function byLabelAfter<K extends Kind>(
   ]);
 }
 
-/** Returns the resources that select workloads, after changes, by one label of the selector. */
+/**
+ * Returns the index of resources that select workloads, after changes: each has an entry for one
+ * label of its selector.
+ */
 export function bySelectorAfter<K extends Kind>(
   before: Index<Resource<K>>,
   touched: readonly Touched<K>[],
@@ -54,8 +58,8 @@ export function selectedBy<K extends Kind>(
   const [name, ...value] = firstOf(selector);
   const candidates =
     name === ''
-      ? [...found(workloads, 'all', namespace)]
-      : [...found(workloads, 'labelled', namespace, name, ...value)];
+      ? [...entriesBy(workloads, 'all', namespace)]
+      : [...entriesBy(workloads, 'labelled', namespace, name, ...value)];
   return candidates.filter((workload) => selects(selector, labelsOf(workload))).sort(byAge);
 }
 
@@ -67,7 +71,7 @@ export function* selecting<K extends Kind>(
   labels: Labels,
 ): Generator<Resource<K>, undefined> {
   for (const label of [...Object.entries(labels), firstOf({})])
-    for (const resource of found(selectors, namespace, ...label))
+    for (const resource of entriesBy(selectors, namespace, ...label))
       if (selects(selectorOf(resource) ?? {}, labels)) yield resource;
 }
 

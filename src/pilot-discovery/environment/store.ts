@@ -32,7 +32,7 @@ export interface SourceState {
   /** Why the source cannot be read; undefined if it can. */
   readonly lost: string | undefined;
   /** Removed resources that stay in use until the removal is confirmed or due. */
-  readonly held: readonly ResourceKey[];
+  readonly heldKeys: readonly ResourceKey[];
 }
 
 /** The state of all sources. Immutable. */
@@ -56,7 +56,7 @@ const silent: SourceState = {
   flaws: [],
   isSynced: false,
   lost: undefined,
-  held: [],
+  heldKeys: [],
 };
 
 /**
@@ -103,7 +103,7 @@ export function reduceStore(store: Store, event: StoreEvent): readonly [Store, C
     case 'synced':
       return [withSource(store, event.source, { isSynced: true, lost: undefined }), noChanges];
     case 'held':
-      return [withSource(store, event.source, { held: event.removes }), noChanges];
+      return [withSource(store, event.source, { heldKeys: event.removes }), noChanges];
     case 'lost':
     case 'still-lost':
       return [withSource(store, event.source, { lost: event.reason }), noChanges];
@@ -181,7 +181,10 @@ function selectWinners(before: Store, after: Store, winners: Winners): void {
     if (!isUsed(selectionOf(selection), key)) winners.set(key, undefined);
 }
 
-/** Returns the resources of namespaces that are seen after a change and were not, or opposite. */
+/**
+ * Returns the resources of namespaces that the selectors select only before a change, or only after
+ * it.
+ */
 function turnedWinners(before: Store, after: Store, changedNames: readonly string[]): Winners {
   const states = [...after.sources.values()];
   const [old, now] = [selectionOf(before), selectionOf(after)];
@@ -237,12 +240,12 @@ function* unused(source: SourceState, used: Resources): Generator<Flaw> {
   for (const [key, { origin }] of eachResource(source.resources)) {
     const winner = resourceAt(used, key);
     if (winner === undefined || winner.origin.source === origin.source) continue;
-    const reason = `${key} is not used from here, for ${winner.origin.source} has it too (${placeOf(winner.origin)}) and comes first`;
+    const reason = `this ${key} is not used: ${winner.origin.source} has it too (${placeOf(winner.origin)}), and comes first`;
     yield { key, origin, field: '', reason, severity: 'error' };
   }
 }
 
 /** Counts the removals that are held back, in all sources. */
-export function heldRemovals({ sources }: Store): number {
-  return [...sources.values()].reduce((count, { held: heldKeys }) => count + heldKeys.length, 0);
+export function heldRemovalCount({ sources }: Store): number {
+  return [...sources.values()].reduce((count, { heldKeys }) => count + heldKeys.length, 0);
 }

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { Environment } from '../environment/environment.ts';
-import { found } from '../environment/grouped.ts';
+import { entriesBy } from '../environment/grouped.ts';
 import { standsForOwn } from './clusters/inbound-clusters.ts';
 import { memoTable } from './scope/memo.ts';
 import type { ProxyNode } from './scope/proxy-node.ts';
@@ -61,7 +61,7 @@ function alwaysSaid(node: ProxyNode): string {
 }
 
 const isServed = ({ served }: Environment, address: string): boolean =>
-  found(served, address).next().done !== true;
+  entriesBy(served, address).next().done !== true;
 
 const ofGateways = memoTable<readonly string[]>();
 

@@ -139,7 +139,7 @@ export const text: ReadMember<string> = (value, place) => {
 };
 
 /** Reports a block that has no member other than `besides`: it has no effect. */
-export function sayIfEmpty(value: unknown, place: Place, hint: string, besides?: string): void {
+export function refuseIfEmpty(value: unknown, place: Place, hint: string, besides?: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   if (Object.keys(value).every((name) => name === besides))
     wrong(place, `it says nothing: give ${hint}`);

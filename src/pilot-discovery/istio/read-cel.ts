@@ -2,9 +2,12 @@
 import { regexFlaw } from '../../shared/text/regex-flaw.ts';
 import { type CelToken, celTokens } from './cel-tokens.ts';
 
-/** Most characters of an expression. */
+/** The largest number of characters of an expression. */
 const mostCharacters = 4_096;
-/** Most levels of an expression. Envoy reads 32, and counts them a little differently. */
+/**
+ * The largest number of levels of an expression. Envoy reads 32, and counts them a little
+ * differently.
+ */
 const mostLevels = 24;
 
 const reserved = new Set(
@@ -57,14 +60,14 @@ interface Part {
 }
 
 /** The result of reading: the first mistake, and the names that the expression looks up. */
-export interface ReadCel {
+export interface CelReading {
   /** Why Envoy refuses it; undefined if it does not. */
   readonly flaw: string | undefined;
   readonly roots: ReadonlySet<string>;
 }
 
 /** Reads a filter of an access log as Envoy does: an expression of CEL without loops. Pure. */
-export function readCel(expression: string): ReadCel {
+export function readCel(expression: string): CelReading {
   if (expression.length > mostCharacters)
     return { flaw: `it has more than ${mostCharacters} characters`, roots: new Set() };
   const reader = new CelReader(celTokens(expression));
@@ -258,7 +261,7 @@ class CelReader {
     if (this.flaw !== undefined) return;
     if (!isFunction(name.text, call, given.length)) {
       const why = loops.has(name.text)
-        ? `Envoy has no loops, as ${name.text}() is`
+        ? `Envoy has no loops such as ${name.text}()`
         : `Envoy has no ${call === 'receiver' ? '.' : ''}${name.text}() of ${given.length} arguments`;
       this.#wrong(why, name);
     }

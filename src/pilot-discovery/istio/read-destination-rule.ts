@@ -30,7 +30,7 @@ import {
   percent,
   port,
   type ReadMember,
-  sayIfEmpty,
+  refuseIfEmpty,
   text,
   warn,
   whole,
@@ -62,7 +62,7 @@ const consistentHash: ReadMember<LoadBalancer['policy']> = (value, place) =>
     if (bySource === false)
       wrong(
         below(place, 'useSourceIp'),
-        'false names nothing to go by: set it to true, or leave consistentHash out',
+        'false gives no key: set it to true, or leave consistentHash out',
       );
     const key: HashKey =
       byCookie ??
@@ -200,7 +200,7 @@ const written: ReadMember<ConnectionPool> = (value, place) =>
 
 export const connectionPool: ReadMember<ConnectionPool> = (value, place) => {
   const read = written(value, place);
-  sayIfEmpty(value, place, 'tcp or http');
+  refuseIfEmpty(value, place, 'tcp or http');
   const { h2UpgradePolicy, useClientProtocol } = read.http;
   if (useClientProtocol && h2UpgradePolicy === 'upgrade')
     wrong(
@@ -260,7 +260,7 @@ const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
   members(value, place, ['retryBudget'], (get, has) => {
     if (has('tunnel') && has('proxyProtocol'))
       wrong(below(place, 'tunnel'), 'it excludes proxyProtocol: leave one out');
-    sayIfEmpty(value, place, `${policyParts}, tunnel, proxyProtocol or portLevelSettings`);
+    refuseIfEmpty(value, place, `${policyParts}, tunnel, proxyProtocol or portLevelSettings`);
     const ports = get(
       'portLevelSettings',
       list((setting, settingPlace) =>
@@ -271,7 +271,7 @@ const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
           if (number === undefined)
             wrong(below(settingPlace, 'port.number'), 'it is missing: a port from 1 to 65535');
           const policy = policyOf(getSetting);
-          sayIfEmpty(setting, settingPlace, policyParts, 'port');
+          refuseIfEmpty(setting, settingPlace, policyParts, 'port');
           return [number ?? 0, policy] as const;
         }),
       ),

@@ -6,7 +6,7 @@ import {
   members,
   percent,
   type ReadMember,
-  sayIfEmpty,
+  refuseIfEmpty,
   text,
   whole,
   wrong,
@@ -30,7 +30,7 @@ const grpcStatus =
 
 /** Reads the `fault` of a route. */
 export const fault: ReadMember<Fault> = (value, place) => {
-  sayIfEmpty(value, place, 'delay or abort');
+  refuseIfEmpty(value, place, 'delay or abort');
   return members(value, place, [], (get) => ({
     delay: get(
       'delay',

@@ -40,21 +40,24 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   HTTP_PROXY: 'http',
 };
 
-/** Reads a port. Without a protocol it is detected, as in Istio: the port's name does not count. */
+/**
+ * Reads a port. If it has no `protocol`, Envoy detects the protocol, as in Istio: the name of the
+ * port does not count.
+ */
 export const servicePort: ReadMember<ServicePort> = (value, place) =>
   members(value, place, [], (get, has) => {
     const number = get('number', port);
     const name = get('name', needed);
     if (name !== '' && !isLabel(name))
       wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
-    const said = get('protocol', text).toUpperCase();
+    const protocolName = get('protocol', text).toUpperCase();
     const targetPort = get('targetPort', port);
     if (!has('number')) wrong(below(place, 'number'), 'it is missing: a port from 1 to 65535');
-    const protocol = said === '' ? 'auto' : ownMember(protocols, said);
+    const protocol = protocolName === '' ? 'auto' : ownMember(protocols, protocolName);
     if (protocol === undefined)
       wrong(
         below(place, 'protocol'),
-        `'${said}' is not one of ${Object.keys(protocols).join(', ')}`,
+        `'${protocolName}' is not one of ${Object.keys(protocols).join(', ')}`,
       );
     return { number: number ?? 0, name, protocol: protocol ?? 'auto', targetPort };
   });
@@ -107,7 +110,7 @@ function checkAddress({ address: workloadAddress, ports, network }: Workload, pl
   if (workloadAddress === '' && network !== '')
     warn(
       place,
-      `it is missing: it is reached only through a gateway of network '${network}' (--networksConfig)`,
+      `it is missing: the workload is reached only through a gateway of network '${network}' (--networksConfig)`,
     );
   if (!workloadAddress.startsWith('unix://')) {
     if (workloadAddress !== '' && !isIpAddress(workloadAddress) && !isDnsName(workloadAddress))
@@ -188,11 +191,14 @@ function checkHosts({ hosts, addresses, ports }: ServiceEntry, place: Place): vo
     const where = below(place, `hosts[${index}]`);
     if (host === '*') wrong(where, "'*' is no host of a service: name one, or '*.' and a domain");
     if (isIpAddress(host))
-      wrong(where, `'${host}' is no host of a service: give a DNS name, and this in addresses`);
+      wrong(
+        where,
+        `'${host}' is no host of a service: give a DNS name, and the address in addresses`,
+      );
     if (isByName && isPartialWildcard(host))
       warn(
         where,
-        `Envoy cannot tell connections of TLS by '${host}': the ports with TLS are not served for it`,
+        `Envoy cannot match TLS connections to '${host}': its ports with TLS are not served`,
       );
   });
 }
@@ -212,7 +218,7 @@ function checkPorts({ hosts, ports, resolution }: ServiceEntry, place: Place): v
     if (hosts.length > 1 && resolution !== 'none' && !isHttp(protocol) && !isTls(protocol))
       wrong(
         below(where, 'protocol'),
-        'only HTTP and TLS tell by which of several hosts a connection is: make an entry for each',
+        'only HTTP and TLS name the host of a connection: make an entry for each host',
       );
   });
 }
@@ -222,7 +228,7 @@ function checkAddresses({ hosts, addresses, resolution }: ServiceEntry, place: P
     if (listedAddress.includes('/') && resolution.startsWith('dns'))
       wrong(
         below(place, `addresses[${index}]`),
-        `'${listedAddress}' is a range, which resolution NONE and STATIC have: give addresses`,
+        `'${listedAddress}' is a range, which only resolution NONE and STATIC may have: give single addresses`,
       );
   });
   if (addresses.length > 0 && resolution === 'none' && hosts.length === 0)
@@ -277,7 +283,7 @@ function checkEndpoint(
     endpoint.address !== '' &&
     !isIpAddress(endpoint.address)
   )
-    wrong(where, `'${endpoint.address}' is no IP address, as resolution STATIC wants it: use DNS`);
+    wrong(where, `'${endpoint.address}' is no IP address, which resolution STATIC needs: use DNS`);
   for (const name of Object.keys(endpoint.ports))
     if (!ports.some((servedPort) => servedPort.name === name))
       wrong(below(place, `ports.${name}`), `the service has no port '${name}'`);

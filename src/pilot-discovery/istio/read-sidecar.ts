@@ -11,7 +11,7 @@ import {
   oneOf,
   type Place,
   type ReadMember,
-  sayIfEmpty,
+  refuseIfEmpty,
   text,
   warn,
   wrong,
@@ -102,7 +102,7 @@ export const readSidecar: ReadMember<Sidecar> = (value, place) =>
     const egress = get('egress', egresses);
     const inboundConnectionPool = get('inboundConnectionPool', maybe(connectionPool));
     const workloadSelector = get('workloadSelector', selector('labels'));
-    sayIfEmpty(value, place, 'ingress, egress or outboundTrafficPolicy', 'workloadSelector');
+    refuseIfEmpty(value, place, 'ingress, egress or outboundTrafficPolicy', 'workloadSelector');
     return {
       workloadSelector,
       ingress: ports,

@@ -15,18 +15,18 @@ import {
   type Place,
   type ReadMember,
   regex,
-  sayIfEmpty,
+  refuseIfEmpty,
   text,
   texts,
   whole,
   wrong,
 } from './members.ts';
-import { checkNames, sayWhatGatewaysSkip, tcpRoute, tlsRoute } from './tcp-and-tls-route.ts';
+import { checkNames, warnOfSkippedConditions, tcpRoute, tlsRoute } from './tcp-and-tls-route.ts';
 import { destination } from './read-destination.ts';
 import { cors } from './read-cors.ts';
 import { fault, percentage, share } from './read-fault.ts';
 import { httpMatch } from './read-http-match.ts';
-import { sayWhereClaims } from './say-where-claims.ts';
+import { checkClaimMatches } from './check-claim-matches.ts';
 import type {
   HeaderOperations,
   Headers,
@@ -152,7 +152,7 @@ const rewrite: ReadMember<Rewrite> = (value, place) =>
       ),
     );
     const read = { uri: get('uri', text), authority: get('authority', text), uriRegex };
-    sayIfEmpty(value, place, 'uri, uriRegexRewrite or authority');
+    refuseIfEmpty(value, place, 'uri, uriRegexRewrite or authority');
     if (read.uri !== '' && uriRegex !== undefined)
       wrong(place, 'uri and uriRegexRewrite exclude each other: leave one out');
     if (/[\0\r\n]/.test(read.uri + read.authority))
@@ -286,7 +286,7 @@ function check(
       if (Object.keys(sourceLabels).length > 0 || sourceNamespace !== '' || gateways.length > 0)
         wrong(
           below(place, `match[${index}]`),
-          'with a delegate there is no sourceLabels, sourceNamespace, gateways',
+          'sourceLabels, sourceNamespace and gateways cannot be beside a delegate: leave them out',
         );
     });
 }
@@ -302,12 +302,15 @@ export function readVirtualService(namespace: string): ReadMember<VirtualService
         const reason =
           before === host
             ? `'${host}' is there twice`
-            : `'${host}' and '${before ?? ''}' overlap: make a VirtualService of each`;
+            : `'${host}' and '${before ?? ''}' overlap: make a VirtualService for each`;
         if (before !== undefined) wrong(below(place, `hosts[${index}]`), reason);
       });
       const gateways = get('gateways', list(gatewayName));
       if (hosts.length === 0 && gateways.length > 0)
-        wrong(below(place, 'gateways'), 'one without hosts is for delegation, and has no gateways');
+        wrong(
+          below(place, 'gateways'),
+          'a VirtualService without hosts is for delegation, and has no gateways',
+        );
       if ((gateways.length === 0 || gateways.includes('mesh')) && hosts.includes('*'))
         wrong(
           below(place, `hosts[${hosts.indexOf('*')}]`),
@@ -315,12 +318,15 @@ export function readVirtualService(namespace: string): ReadMember<VirtualService
         );
       const http = get('http', list(httpRoute));
       const isForMesh = gateways.length === 0 || gateways.includes('mesh');
-      sayWhereClaims(http, isForMesh ? 'the mesh' : 'gateways', place);
+      checkClaimMatches(http, isForMesh ? 'the mesh' : 'gateways', place);
       const [tls, tcp] = [get('tls', list(tlsRoute)), get('tcp', list(tcpRoute))];
       checkNames(tls, hosts, place);
       if (hosts.length === 0 && (tls.length > 0 || tcp.length > 0))
-        wrong(below(place, 'hosts'), 'one without hosts is for delegation, and has no tls and tcp');
-      sayWhatGatewaysSkip({ tls, tcp }, isForMesh, place);
+        wrong(
+          below(place, 'hosts'),
+          'a VirtualService without hosts is for delegation, and has no tls and tcp',
+        );
+      warnOfSkippedConditions({ tls, tcp }, isForMesh, place);
       if (http.length === 0 && tcp.length === 0 && tls.length === 0)
         wrong(below(place, 'http'), 'it is missing: at least one route');
       if (hosts.length === 0 && http.some(({ delegate }) => delegate !== undefined))

@@ -110,7 +110,7 @@ export function checkNames(tls: readonly TlsRoute[], hosts: readonly string[], p
 }
 
 /** Warns of conditions that gateways ignore, if the match is for no sidecar. */
-export function sayWhatGatewaysSkip(
+export function warnOfSkippedConditions(
   routes: Readonly<Record<'tls' | 'tcp', readonly TcpRoute[]>>,
   isForMesh: boolean,
   place: Place,

@@ -106,10 +106,10 @@ function views(
 ): Observable<CallEvent> {
   const isNew =
     names.kind === 'all' ? names.version === '' : Object.keys(names.versions).length === 0;
-  const found$ = viewFor$(node, isNew ? 'empty-handed' : 'with-versions');
-  if (typeof found$ === 'string') return of(fault(statusCodes.invalidArgument, found$));
+  const nodeView$ = viewFor$(node, isNew ? 'empty-handed' : 'with-versions');
+  if (typeof nodeView$ === 'string') return of(fault(statusCodes.invalidArgument, nodeView$));
   const reason = 'not all sources are read yet, or they are empty';
-  return found$.pipe(
+  return nodeView$.pipe(
     map((view): CallEvent => ({ type: 'view', view })),
     timeout({
       first: clientLimits.firstSnapshot.value,

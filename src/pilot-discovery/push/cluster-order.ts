@@ -15,7 +15,7 @@ export function warmingOf(
 ): 'clusters' | 'endpoints' | undefined {
   if (cluster.inFlight !== undefined && cluster.inFlight.given.size > 0) return 'clusters';
   const isAsked = cluster.comes !== 'not yet';
-  if (isAsked && cluster.settled !== view.cluster && !hasAll(cluster, view.cluster))
+  if (isAsked && cluster.syncedSource !== view.cluster && !hasAll(cluster, view.cluster))
     return 'clusters';
   const isWarm =
     endpoint.inFlight === undefined &&
@@ -29,7 +29,7 @@ export function warmingOf(
  */
 export function areFirst(
   type: XdsType,
-  { held: clientResources }: ProxySubscription,
+  { clientResources }: ProxySubscription,
   changed: ReadonlyMap<string, XdsResource>,
 ): boolean {
   return type === 'listener'
@@ -56,7 +56,7 @@ export function neededBy(
 
 function mayNeedMore(state: ProxyStream, type: XdsType, to: TypedView): boolean {
   const subscription = state.types[type];
-  const { inFlight, refused, held: clientResources, settled: settledView } = subscription;
+  const { inFlight, refused, clientResources, syncedSource: syncedView } = subscription;
   if (inFlight !== undefined) return true;
   const isStillRefused = [...refused].some(
     ([name, nackedResource]) =>
@@ -65,7 +65,7 @@ function mayNeedMore(state: ProxyStream, type: XdsType, to: TypedView): boolean 
       to.resources.get(name)?.version === nackedResource.version,
   );
   if (isStillRefused) return true;
-  if (settledView === to) return false;
+  if (syncedView === to) return false;
   return (
     goneOf(state, type, to, lackOf(viewComparison, subscription, to).gone).length > 0 ||
     !hasAll(subscription, to)
@@ -74,14 +74,14 @@ function mayNeedMore(state: ProxyStream, type: XdsType, to: TypedView): boolean 
 
 function hasAll(subscription: ProxySubscription, to: TypedView): boolean {
   return [...lackOf(viewComparison, subscription, to).changed].every(
-    ([name, { version }]) => subscription.held.get(name)?.version === version,
+    ([name, { version }]) => subscription.clientResources.get(name)?.version === version,
   );
 }
 
 /**
  * Returns the names to remove from what the client has: those of a wildcard that are gone, and
- * those that it subscribed to, unless another type says that they are gone. Endpoints are not
- * removed, but empty. Pure.
+ * those that it subscribed to. The latter stay if the client may drop them itself, because it gets
+ * the type that refers to them. Endpoints are not removed: they are sent empty. Pure.
  */
 export function goneOf(
   state: ProxyStream,
@@ -101,8 +101,8 @@ export function goneEndpoints(state: ProxyStream, to: TypedView): readonly strin
 }
 
 /**
- * Returns whether names of a client are gone that it will drop itself if it subscribes to the type
- * that refers to them: a client that comes back may do that later. Pure.
+ * Returns whether names that a client subscribed to are gone, and the client may still drop them
+ * itself: a client that comes back may subscribe later to the type that refers to them. Pure.
  */
 export function mayDrop(state: ProxyStream, type: XdsType, to: TypedView): boolean {
   return !state.isIntroduced && mayRefer(state, type) && namedOf(state, type, to).length > 0;
@@ -129,10 +129,10 @@ function namedOf(
   type: XdsType,
   { resources }: TypedView,
 ): readonly string[] {
-  const { names, held: clientResources } = types[type];
+  const { names, clientResources } = types[type];
   return [...names].filter((name) => {
     const clientResource = clientResources.get(name);
-    const isHeld = clientResource !== undefined && !isEmptyAssignment(clientResource);
-    return isHeld && !resources.has(name);
+    const clientHasIt = clientResource !== undefined && !isEmptyAssignment(clientResource);
+    return clientHasIt && !resources.has(name);
   });
 }

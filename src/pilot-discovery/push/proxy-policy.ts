@@ -18,7 +18,7 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
   wildcard: type === 'cluster' || type === 'listener' ? 'by naming nothing' : 'by asterisk',
   staleNames: 'taken',
   choose({ changed, gone: allGone, missing: open }, subscription, { state, view }) {
-    const { held: clientResources, answers, wildcard } = subscription;
+    const { clientResources, answers, wildcard } = subscription;
     const warms = type === 'cluster' || type === 'endpoint' ? undefined : warmingOf(state, view);
     if (warms !== undefined && !(state.isOverdue && areFirst(type, subscription, changed)))
       return { type: 'wait', waitsFor: changed.size > 0 ? warms : undefined };
@@ -66,13 +66,15 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
           : 'more',
     };
   },
-  write({ given, removed, leaves, held: clientResources }, before, { state, view }) {
+  write({ given, removed, leaves, clientResources }, before, { state, view }) {
     const { version } = view[type];
     // Only routes: a name for which there is no route is answered if the proxy has nothing under
     // it.
     const absent =
       type === 'route'
-        ? [...before.unanswered].filter((name) => !given.has(name) && !before.held.has(name))
+        ? [...before.unanswered].filter(
+            (name) => !given.has(name) && !before.clientResources.has(name),
+          )
         : [];
     const said = {
       typeUrl: typeUrls[type],

@@ -1,5 +1,5 @@
 import type { EnvoyRequest, Variant } from '../../shared/xds/messages.ts';
-import { freshSubscription, type TypeSubscription } from '../../shared/xds/type-subscription.ts';
+import { newSubscription, type TypeSubscription } from '../../shared/xds/type-subscription.ts';
 import type { Unsent } from './unsent.ts';
 import type { TypedView, View, XdsResource, XdsType } from './view.ts';
 
@@ -94,8 +94,8 @@ export interface ProxyStream {
 }
 
 /** Returns a stream before its first request. */
-export function freshProxy(variant: Variant): ProxyStream {
-  const subscription: ProxySubscription = freshSubscription();
+export function newProxyStream(variant: Variant): ProxyStream {
+  const subscription: ProxySubscription = newSubscription();
   const types = {
     cluster: subscription,
     endpoint: subscription,

@@ -4,7 +4,7 @@ import type { AdsEvent } from './ads-event.ts';
 import { clientLimits } from './client-limits.ts';
 import {
   type Answer,
-  freshProxy,
+  newProxyStream,
   type ProxyEffect,
   type ProxyEvent,
   type ProxyStream,
@@ -57,8 +57,8 @@ const codes = { shape: statusCodes.invalidArgument, limit: statusCodes.exhausted
 const most = { answers: clientLimits.unreadAnswers.value, bytes: clientLimits.unreadBytes.value };
 
 /** A stream before its first request. */
-export const freshCall = (variant: Variant): CallState => ({
-  proxy: freshProxy(variant),
+export const newCall = (variant: Variant): CallState => ({
+  proxy: newProxyStream(variant),
   waiting: [],
 });
 

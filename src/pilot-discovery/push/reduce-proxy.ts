@@ -74,7 +74,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
     request: asked,
     source: state.view?.[type],
   });
-  if (Math.max(asking.names.size, asking.held.size) > mostNames)
+  if (Math.max(asking.names.size, asking.clientResources.size) > mostNames)
     return [
       before,
       [
@@ -160,7 +160,7 @@ function awaited(
   return step.endpoint(after, { type: 'again', names })[0];
 }
 
-/** Answers a type that is not served once, without resources, so that the proxy does not wait. */
+/** Answers once, without resources, if a type is not served: so the proxy does not wait. */
 function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxyStep {
   if (state.unknown.has(typeUrl)) return [state, []];
   if (state.unknown.size === mostUnknown)

@@ -21,14 +21,14 @@ import type { AdsEvent } from './ads-event.ts';
 import { callEvents, type CallSources } from './call-events.ts';
 import type { CallSign } from './call-sign.ts';
 import type { Begun } from './first-request.ts';
-import { patience } from './patience.ts';
+import { waitLimits } from './wait-limits.ts';
 import type { Answer } from './proxy-stream.ts';
 import {
   type CallEffect,
   type CallEvent,
   type CallFault,
   type CallState,
-  freshCall,
+  newCall,
   reduceCall,
   statusCodes,
 } from './reduce-call.ts';
@@ -66,7 +66,7 @@ export function serveCall(
     );
     const clusters$ = answer$.pipe(filter(({ typeUrl }) => typeUrl === typeUrls.cluster));
     return merge(
-      patience(event$.pipe(ofType('request')), clusters$, scheduler),
+      waitLimits(event$.pipe(ofType('request')), clusters$, scheduler),
       effect$.pipe(map((effect) => outcomeOf(connection, effect))),
       answer$.pipe(
         concatMap((answer) =>
@@ -78,7 +78,7 @@ export function serveCall(
 
   return concat(
     callEvents(connection, begun, world).pipe(
-      reduceWithEffects<CallState, CallEvent, CallEffect>(freshCall(variant), reduceCall, carryOut),
+      reduceWithEffects<CallState, CallEvent, CallEffect>(newCall(variant), reduceCall, carryOut),
       mergeMap(({ event }) => signOf(connection, begun, event, scheduler.now())),
       catchError((error: unknown) =>
         ended(begun, statusCodes.internal, `this is a bug: ${String(error)}`),

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { Server, type ServerInterceptor, ServerInterceptingCall, status } from '@grpc/grpc-js';
 import { Observable, type SchedulerLike } from 'rxjs';
-import { tellErrors } from '../../shared/files/server-errors.ts';
+import { reportServerErrors } from '../../shared/files/server-errors.ts';
 import { boundedMessages, type ReportRefused } from '../../shared/grpc/bounded-messages.ts';
 import { clientLimits } from '../push/client-limits.ts';
 import type { ServerName } from '../state/discovery-event.ts';
@@ -92,7 +92,7 @@ export function grpcPort(
     listen$: (admit) =>
       new Observable((subscriber) => {
         const listener = createServer((socket) => connections.add(socket, admit));
-        tellErrors(
+        reportServerErrors(
           listener,
           {
             failed: (reason) => subscriber.next({ type: 'failed', server, address, reason }),

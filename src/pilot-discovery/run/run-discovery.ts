@@ -21,8 +21,8 @@ import {
   timer,
   withLatestFrom,
 } from 'rxjs';
-import { freshCa } from '../ca/ca-view.ts';
-import type { KnownProxy } from '../debug/debug-answers.ts';
+import { initialCa } from '../ca/ca-view.ts';
+import type { ProxyWithView } from '../debug/debug-answers.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
 import { withWorkload } from '../generate/scope/with-workload.ts';
@@ -39,13 +39,13 @@ import { holdRemovals } from '../environment/hold-removals.ts';
 import type { StoreEvent } from '../environment/store-event.ts';
 import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
 import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
-import { foldView, freshView } from '../state/fold-view.ts';
+import { foldView, initialView } from '../state/fold-view.ts';
 import { proxyOf } from './proxy-of.ts';
 import { meshAuthority } from './mesh-authority.ts';
 import { proxyViews } from './proxy-views.ts';
 import { fetchKeys } from '../registry/keys/fetch-keys.ts';
 import { keysSource, keysSourceName } from '../registry/keys/keys-source.ts';
-import { asksForKeys } from '../registry/keys/wanted-keys.ts';
+import { keysRequests } from '../registry/keys/wanted-keys.ts';
 import { securePort } from './secure-port.ts';
 import { serveGrpc } from './serve-grpc.ts';
 import { type Snapshot, snapshots } from '../environment/snapshots.ts';
@@ -82,7 +82,7 @@ export function runDiscovery(
   const fold = (view: DiscoveryView, event: DiscoveryEvent) =>
     foldView(view, event, scheduler.now());
   const ca = config.secure === undefined ? undefined : config.ca;
-  const first = { ...freshView, ca: ca === undefined ? undefined : freshCa };
+  const first = { ...initialView, ca: ca === undefined ? undefined : initialCa };
   return feedback<DiscoveryView, DiscoveryEvent>(first, fold, (view$) => {
     const authority = ca && meshAuthority(ca, kube, view$, scheduler);
     const confirm$ = new Subject<void>();
@@ -90,7 +90,7 @@ export function runDiscovery(
       map(({ store }) => store),
       filter((store) => store !== undefined),
       distinctUntilChanged(),
-      asksForKeys(),
+      keysRequests(),
     );
     const keys$ = keysSource(
       askedKeys$,
@@ -118,7 +118,7 @@ export function runDiscovery(
       share(),
     );
     const { view: viewIn, views$, forget$ } = proxyViews(scheduler);
-    const knownOf = ({ snapshot }: DiscoveryView, node: Node): KnownProxy | undefined => {
+    const viewOfNode = ({ snapshot }: DiscoveryView, node: Node): ProxyWithView | undefined => {
       const proxy = proxyOf(node);
       if (snapshot === undefined || typeof proxy === 'string') return undefined;
       const { environment } = snapshot;
@@ -172,7 +172,7 @@ export function runDiscovery(
           debugRoutes(
             view$,
             () => scheduler.now(),
-            knownOf,
+            viewOfNode,
             () => confirm$.next(),
           ),
         ),

@@ -16,12 +16,16 @@ const pause = 60_000;
 const most = 256;
 
 /**
- * Returns how many refusals of the client no line has said yet; undefined if this one is not said
- * either. Pure.
+ * Returns how many refusals of the client no line has reported yet; undefined if this one is not
+ * reported either. Pure.
  *
  * @param now ms since 1970
  */
-export function unsaid(refusals: CallerRefusals, address: string, now: number): number | undefined {
+export function unloggedCount(
+  refusals: CallerRefusals,
+  address: string,
+  now: number,
+): number | undefined {
   const last = refusals.get(ipOf(address));
   if (last === undefined) return 0;
   return now - last.saidAt < pause ? undefined : last.more;
@@ -36,7 +40,7 @@ export function withRefusal(
   const ip = ipOf(address);
   const last = refusals.get(ip);
   const next = new Map(refusals);
-  if (last !== undefined && unsaid(refusals, address, now) === undefined)
+  if (last !== undefined && unloggedCount(refusals, address, now) === undefined)
     return next.set(ip, { ...last, more: last.more + 1 });
   setNewest(next, ip, { saidAt: now, more: 0 }, most);
   return next;

@@ -2,7 +2,7 @@ import { emptyHistogram, type Histogram } from '../../operators/histogram.ts';
 import { caLack, caNote, type CaView } from '../ca/ca-view.ts';
 import type { ConnectionStates } from '../push/connection-states.ts';
 import type { Environment } from '../environment/environment.ts';
-import { heldRemovals, type Store } from '../environment/store.ts';
+import { heldRemovalCount, type Store } from '../environment/store.ts';
 import type { CallerRefusals } from './caller-refusals.ts';
 import type { PushTraces } from './push-trace.ts';
 
@@ -100,7 +100,7 @@ export function unready({ store, snapshot, ca, isEnding }: DiscoveryView): strin
 /** Returns notes about a control plane that is ready; undefined for none. Pure. */
 export function readyNote({ store, ca }: DiscoveryView): string | undefined {
   if (store === undefined) return undefined;
-  const heldCount = heldRemovals(store);
+  const heldCount = heldRemovalCount(store);
   const notes = [...store.sources].flatMap(([name, { lost }]) =>
     lost === undefined ? [] : [`${name} cannot be read, its last content stays: ${lost}`],
   );

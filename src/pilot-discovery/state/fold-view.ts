@@ -16,7 +16,7 @@ import type { DiscoveryEvent } from './discovery-event.ts';
 import type { Snapshot } from '../environment/snapshots.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-export const freshView: DiscoveryView = {
+export const initialView: DiscoveryView = {
   isEnding: false,
   store: undefined,
   snapshot: undefined,

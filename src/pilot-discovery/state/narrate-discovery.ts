@@ -1,6 +1,6 @@
 import type { DiscoveryView } from './discovery-view.ts';
-import { unsaid } from './caller-refusals.ts';
-import { freshCa } from '../ca/ca-view.ts';
+import { unloggedCount } from './caller-refusals.ts';
+import { initialCa } from '../ca/ca-view.ts';
 import { narrateCa } from '../ca/narrate-ca.ts';
 import { leftOut } from './push-status.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
@@ -62,7 +62,7 @@ export function narrateDiscovery(
     case 'authority-read':
     case 'certificate-issued':
     case 'certificate-refused':
-      return narrateCa(before.ca ?? freshCa, event);
+      return narrateCa(before.ca ?? initialCa, event);
     case 'reads-nothing':
       return [line('discovery.reads_nothing', { address: event.address, reason: event.reason })];
     case 'not-taken': {
@@ -98,7 +98,7 @@ function callerLines(
   { address, status, reason }: Extract<DiscoveryEvent, { type: 'caller-refused' }>,
   now: number,
 ): readonly LogLine[] {
-  const more = unsaid(refusals, address, now);
+  const more = unloggedCount(refusals, address, now);
   if (more === undefined) return [];
   return [line('discovery.caller_refused', { address, status, reason, ...(more > 0 && { more }) })];
 }
@@ -134,7 +134,7 @@ const textOf = ({ key, origin, field, reason }: Flaw): string =>
 function heldLines(before: Store | undefined, { event }: StoreStep): readonly LogLine[] {
   if (event.type !== 'held') return [];
   const { source, removes } = event;
-  const was = before?.sources.get(source)?.held.length ?? 0;
+  const was = before?.sources.get(source)?.heldKeys.length ?? 0;
   if (removes.length === 0) return [line('discovery.removals_over', { source })];
   const shown = [...removes].sort().slice(0, most);
   const resources = removes.length > most ? [...shown, `${removes.length - most} more`] : shown;

@@ -2,7 +2,7 @@ import { lstatSync, renameSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { catchError, concat, defer, map, NEVER, Observable, of, switchMap, take } from 'rxjs';
 import { privately } from './privately.ts';
-import { tellErrors } from './server-errors.ts';
+import { reportServerErrors } from './server-errors.ts';
 import { remove } from './whole-file.ts';
 
 /** An event of a socket that the program listens on. */
@@ -71,7 +71,7 @@ function listen(path: string): Observable<SocketEvent> {
       socket.on('error', () => undefined); // it is closed then; without a listener it would throw
       subscriber.next({ type: 'connected', socket });
     });
-    tellErrors(server, {
+    reportServerErrors(server, {
       failed: (reason) => subscriber.next({ type: 'failed', reason }),
       notTaken: (reason) => subscriber.next({ type: 'not-taken', reason }),
     });

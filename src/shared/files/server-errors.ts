@@ -18,7 +18,7 @@ const pause = 60_000;
  * has no file descriptors left, or the kernel no buffers, the next connection may be accepted
  * again.
  */
-export function tellErrors(
+export function reportServerErrors(
   server: Server,
   { failed, notTaken }: ServerTrouble,
   scheduler: SchedulerLike = asyncScheduler,

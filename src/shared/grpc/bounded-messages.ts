@@ -48,8 +48,8 @@ export function boundedMessages(
   let allBytes = 0;
 
   const note = (stream: ServerHttp2Stream, { call, progress }: Begun): number => {
-    const more = progress.held - (begun.get(stream)?.progress.held ?? 0);
-    if (progress.held === 0) begun.delete(stream);
+    const more = progress.received - (begun.get(stream)?.progress.received ?? 0);
+    if (progress.received === 0) begun.delete(stream);
     else begun.set(stream, { call, progress });
     allBytes += more;
     const { session } = stream;

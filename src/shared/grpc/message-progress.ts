@@ -4,7 +4,7 @@
  */
 export interface MessageProgress {
   /** The bytes received of the unfinished message, with its prefix; 0 between two messages. */
-  readonly held: number;
+  readonly received: number;
   /** The part of the length field that was received, and the bytes of the message still to come. */
   readonly length: number;
   readonly left: number;
@@ -12,13 +12,13 @@ export interface MessageProgress {
   readonly isCompressed: boolean;
 }
 
-export const noMessage: MessageProgress = { held: 0, length: 0, left: 0, isCompressed: false };
+export const noMessage: MessageProgress = { received: 0, length: 0, left: 0, isCompressed: false };
 
 const prefix = 5;
 
 /** Returns the progress after a piece of the stream. Pure. */
 export function afterPiece(before: MessageProgress, piece: Uint8Array): MessageProgress {
-  let { held: received, length, left, isCompressed } = before;
+  let { received, length, left, isCompressed } = before;
   for (let offset = 0; offset < piece.length;) {
     if (received >= prefix) {
       const count = Math.min(left, piece.length - offset);
@@ -31,5 +31,5 @@ export function afterPiece(before: MessageProgress, piece: Uint8Array): MessageP
     }
     if (received >= prefix && left === 0) received = 0;
   }
-  return { held: received, length, left, isCompressed };
+  return { received, length, left, isCompressed };
 }

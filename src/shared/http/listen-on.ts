@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { Observable } from 'rxjs';
-import { tellErrors } from '../files/server-errors.ts';
+import { reportServerErrors } from '../files/server-errors.ts';
 
 /** An event of a server on a port. */
 export type PortEvent =
@@ -21,7 +21,7 @@ export function listenOn(server: Server, port: number, host?: string): Observabl
       subscriber.next({ type: 'listening' });
       server.on('close', () => subscriber.error(new Error('the server was closed')));
     });
-    tellErrors(server, {
+    reportServerErrors(server, {
       failed: (reason) => subscriber.next({ type: 'failed', reason }),
       notTaken: (reason) => subscriber.next({ type: 'not-taken', reason }),
     });

@@ -6,7 +6,7 @@ import type { KubeFailure } from './failure.ts';
 import type { WatchSign } from './kube-api.ts';
 import { asObject, type KubeObject } from './kube-object.ts';
 import type { ListedObjects } from './list.ts';
-import type { FoundResource, KubeResource } from './resource.ts';
+import type { ResourceLookup, KubeResource } from './resource.ts';
 
 /**
  * Why objects cannot be followed. `no-kind`: the API does not have the kind; its
@@ -34,7 +34,7 @@ export type FollowSign =
 
 export type FollowEvent =
   | { readonly type: 'begin' }
-  | { readonly type: 'found'; readonly found: FoundResource; readonly luck: number }
+  | { readonly type: 'found'; readonly result: ResourceLookup; readonly luck: number }
   | { readonly type: 'listed'; readonly listed: ListedObjects; readonly luck: number }
   /** `lasted`: how long the watch has run, in ms. */
   | {
@@ -77,8 +77,8 @@ export const nothingFollowed: FollowState = {
 const pauses = { first: 1_000, longest: 30_000 };
 const spread = 0.2;
 /**
- * A watch that ends earlier has failed. After one that has lasted longer the failures are counted
- * from 0. In ms.
+ * A watch that ends before `early` has failed. After a watch that lasted `steady`, the failures are
+ * counted from 0. In ms.
  */
 const early = 1_000;
 const steady = 10_000;
@@ -101,9 +101,9 @@ export function reduceFollow(before: FollowState, event: FollowEvent): Next {
     case 'begin':
       return ask(state, 0);
     case 'found':
-      return event.found.ok
-        ? ask({ ...state, resource: event.found.value }, 0)
-        : failed(state, event.found.failure, event.luck);
+      return event.result.ok
+        ? ask({ ...state, resource: event.result.value }, 0)
+        : failed(state, event.result.failure, event.luck);
     case 'listed': {
       const { listed, luck } = event;
       if (!listed.ok) return failed(state, listed.failure, luck);

@@ -52,7 +52,7 @@ export function followObjects(
     switch (effect.type) {
       case 'find':
         return findResource(api, query.kind).pipe(
-          map((result): FollowEvent => ({ type: 'found', found: result, luck: random() })),
+          map((result): FollowEvent => ({ type: 'found', result, luck: random() })),
         );
       case 'list':
         return listObjects(api, effect.resource, query, prune).pipe(

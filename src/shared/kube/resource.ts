@@ -14,7 +14,7 @@ export interface KubeResource {
   readonly decode: Decode;
 }
 
-export type FoundResource =
+export type ResourceLookup =
   | { readonly ok: true; readonly value: KubeResource }
   | { readonly ok: false; readonly failure: KubeFailure };
 
@@ -24,10 +24,10 @@ export type FoundResource =
  * works as well as its kind, and letter case does not matter. Emits once and completes; never
  * errors.
  */
-export function findResource(api: KubeApi, kind: string): Observable<FoundResource> {
+export function findResource(api: KubeApi, kind: string): Observable<ResourceLookup> {
   const [, name = '', version, group = ''] =
     /^([^.]*)(?:\.(v\d+(?:(?:alpha|beta)\d+)?))?(?:\.(.*))?$/.exec(kind) ?? [];
-  function resourceIn(base: string): Observable<FoundResource> {
+  function resourceIn(base: string): Observable<ResourceLookup> {
     return api.get(base).pipe(map((answer) => chosen(answer, base, name, group)));
   }
   if (group === '') return resourceIn(`/api/${version ?? 'v1'}`);
@@ -47,7 +47,7 @@ export function findResource(api: KubeApi, kind: string): Observable<FoundResour
   );
 }
 
-function chosen(answer: KubeAnswer, base: string, name: string, group: string): FoundResource {
+function chosen(answer: KubeAnswer, base: string, name: string, group: string): ResourceLookup {
   if (!answer.ok) return answer;
   const { resources } = answer.value as { readonly resources?: unknown };
   if (!Array.isArray(resources)) return none(`what it says of ${base} is no list of resources`);
@@ -82,7 +82,7 @@ function chosen(answer: KubeAnswer, base: string, name: string, group: string): 
 }
 
 /** Returns the failure of an answer that is of no use. */
-function none(reason: string): FoundResource {
+function none(reason: string): ResourceLookup {
   return { ok: false, failure: { reason, status: 404, pause: 0 } };
 }
 

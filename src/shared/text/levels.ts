@@ -1,4 +1,4 @@
-import { atOnce, inStep, type Steps } from './steps.ts';
+import { atOnce, tokensPerStep, type Steps } from './steps.ts';
 
 /** How deep lists and maps may be nested. */
 export const mostLevels = 100;
@@ -30,7 +30,7 @@ export function* levelsFlawInSteps(
   let [offset, column, flow] = [0, 0, 0];
   let key: number | undefined; // the column of a possible key of a map
   for (const token of tokens) {
-    if ((count += 1) % inStep === 0) yield;
+    if ((count += 1) % tokensPerStep === 0) yield;
     if (marks.has(token)) continue;
     if (token === '[' || token === '{') flow += 1;
     else if (token === ']' || token === '}') flow = Math.max(flow - 1, 0);

@@ -1,6 +1,6 @@
 import type * as Yaml from 'yaml';
 import { levelsFlawInSteps, mostLevels, valueFlaw, type ValueLimits } from './levels.ts';
-import { atOnce, inStep, type Steps } from './steps.ts';
+import { atOnce, tokensPerStep, type Steps } from './steps.ts';
 
 /** The documents of a text with its lines, or the place where it is nested too deep. */
 export type ParsedYaml =
@@ -62,7 +62,7 @@ export function* parseYamlInSteps(
   let count = 0;
   for (const lexeme of lexemes) {
     for (const token of parser.next(lexeme)) tokens.push(token);
-    if ((count += 1) % inStep === 0) yield;
+    if ((count += 1) % tokensPerStep === 0) yield;
   }
   for (const token of parser.end()) tokens.push(token);
   // A warning of the parser contains text of the document, and would go to stderr.
@@ -105,7 +105,7 @@ function* refuseSecondKeys(
     const node = open.pop();
     if (isMap(node) || isSeq(node)) for (const item of node.items) open.push(item);
     if (isPair(node)) open.push(node.key, node.value);
-    if ((count += 1) % inStep === 0) yield;
+    if ((count += 1) % tokensPerStep === 0) yield;
     if (!isMap(node)) continue;
     const keys = new Set<unknown>();
     for (const { key } of node.items) {

@@ -29,14 +29,7 @@ export function lackOf<K extends SubscriptionKind>(
   subscription: TypeSubscription<K>,
   source: K['source'],
 ): SubscriptionLack<K> {
-  const {
-    wildcard,
-    names,
-    unanswered,
-    held: clientResources,
-    refused,
-    settled: syncedSource,
-  } = subscription;
+  const { wildcard, names, unanswered, clientResources, refused, syncedSource } = subscription;
   const resources = policy.resourcesOf(source, subscription);
   const candidates =
     syncedSource === undefined || unanswered.size > 0

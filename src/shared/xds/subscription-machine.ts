@@ -2,10 +2,10 @@
 import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from './messages.ts';
 import { isAllRefused, isSomeRefused, lackOf, type SubscriptionLack } from './subscription-lack.ts';
-import { unsettled, withNames } from './subscription-names.ts';
+import { unsynced, withNames } from './subscription-names.ts';
 import type {
   Choice,
-  HeldResource,
+  ClientResource,
   SubscriptionEffect,
   SubscriptionEvent,
   SubscriptionKind,
@@ -19,7 +19,7 @@ type SubscriptionStep<K extends SubscriptionKind> = Step<
 >;
 
 /** The members of a request that count here. */
-type Asked = Pick<EnvoyRequest, 'nonce' | 'refusal' | 'names'>;
+type RequestParts = Pick<EnvoyRequest, 'nonce' | 'refusal' | 'names'>;
 
 /**
  * Reduces the subscription of one client to one type (xDS v3), in both variants of the protocol.
@@ -47,7 +47,7 @@ export function subscriptionMachine<K extends SubscriptionKind>(
 function requested<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
   before: TypeSubscription<K>,
-  request: Asked,
+  request: RequestParts,
   source: K['source'] | undefined,
 ): SubscriptionStep<K> {
   if (request.names.kind === 'all' && isStale(policy, before, request.nonce)) return [before, []];
@@ -72,21 +72,21 @@ function isStale<K extends SubscriptionKind>(
 function withVerdict<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
   before: TypeSubscription<K>,
-  { nonce, refusal }: Asked,
+  { nonce, refusal }: RequestParts,
 ): SubscriptionStep<K> {
   const { inFlight: answer, wildcard, names } = before;
   if (answer?.nonce !== nonce) return [before, []];
-  const { given, settles, note } = answer;
+  const { given, syncedAfterAck, note } = answer;
   const answered = { ...before, inFlight: undefined };
   if (refusal === undefined) {
     const left = [...before.refused].filter(([name]) => !given.has(name));
     const refused = left.length === before.refused.size ? before.refused : new Map(left);
-    const after = { ...answered, refused, settled: settles, accepted: note };
+    const after = { ...answered, refused, syncedSource: syncedAfterAck, accepted: note };
     return [after, [{ type: 'accepted', answer }]];
   }
   const refused = new Map(before.refused);
   const blamed = policy.blamed(answer, refusal.message);
-  const clientResources = new Map(before.held);
+  const clientResources = new Map(before.clientResources);
   for (const name of blamed) {
     refused.set(name, given.get(name));
     const had = answer.before.get(name);
@@ -94,7 +94,7 @@ function withVerdict<K extends SubscriptionKind>(
     else clientResources.set(name, had);
   }
   return [
-    { ...answered, held: clientResources, refused, refusal, settled: undefined },
+    { ...answered, clientResources, refused, refusal, syncedSource: undefined },
     [{ type: 'rejected', answer, blamed, refusal }],
   ];
 }
@@ -110,7 +110,7 @@ function again<K extends SubscriptionKind>(
   const wanted = [...names].filter((name) => before.wildcard || before.names.has(name));
   return wanted.length === 0
     ? before
-    : { ...unsettled(before), unanswered: new Set([...before.unanswered, ...wanted]) };
+    : { ...unsynced(before), unanswered: new Set([...before.unanswered, ...wanted]) };
 }
 
 function offered<K extends SubscriptionKind>(
@@ -120,29 +120,29 @@ function offered<K extends SubscriptionKind>(
   context: K['context'],
 ): SubscriptionStep<K> {
   if (state.comes === 'not yet') return unsent(state, undefined);
-  const { settled: syncedSource, inFlight } = state;
+  const { syncedSource, inFlight } = state;
   const isSame = (other: K['source'] | undefined) =>
     other !== undefined && policy.isSameSource(other, source);
   const nacked = () => (isSomeRefused(policy, state, source) ? 'NACKed' : undefined);
   if (isSame(syncedSource)) return unsent(state, nacked());
   if (inFlight !== undefined)
-    return unsent(state, isSame(inFlight.settles) ? undefined : 'in flight');
+    return unsent(state, isSame(inFlight.syncedAfterAck) ? undefined : 'in flight');
   const lack = lackOf(policy, state, source);
   if (policy.holdsBack === 'whole' && isAllRefused(policy, state, lack))
-    return unsent({ ...state, settled: source }, 'NACKed');
+    return unsent({ ...state, syncedSource: source }, 'NACKed');
   const choice = policy.choose(lack, state, context);
   switch (choice.type) {
     case 'wait':
       return unsent(state, choice.waitsFor);
     case 'nothing':
       return policy.holdsBack === 'whole'
-        ? unsent({ ...freed(state), settled: source }, undefined)
-        : unsent({ ...state, settled: source }, nacked());
+        ? unsent({ ...freed(state), syncedSource: source }, undefined)
+        : unsent({ ...state, syncedSource: source }, nacked());
     case 'has':
       return unsent(
         {
           ...state,
-          held: new Map([...state.held, ...lack.changed]),
+          clientResources: new Map([...state.clientResources, ...lack.changed]),
           unanswered: new Set(lack.missing),
         },
         undefined,
@@ -159,7 +159,7 @@ function unsent<K extends SubscriptionKind>(
   return [state, [{ type: 'unsent', waitsFor }]];
 }
 
-/** Clears what was NACKed as a whole, because there is something else to send now. */
+/** Clears the NACKed resources: the client now lacks others, or none at all. */
 function freed<K extends SubscriptionKind>(state: TypeSubscription<K>): TypeSubscription<K> {
   return { ...state, refused: new Map(), refusal: undefined };
 }
@@ -172,26 +172,28 @@ function given<K extends SubscriptionKind>(
   lack: SubscriptionLack<K>,
   choice: Extract<Choice<K>, { readonly type: 'give' }>,
 ): SubscriptionStep<K> {
-  const clientResources = heldAfter(policy, state, lack, choice);
-  const { nonce, note, message } = policy.write(
-    { ...choice, held: clientResources },
-    state,
-    context,
-  );
+  const clientResources = resourcesAfter(policy, state, lack, choice);
+  const { nonce, note, message } = policy.write({ ...choice, clientResources }, state, context);
   const names = [...choice.given.keys(), ...choice.removed];
   const unanswered = new Set(choice.unanswered);
   const isAll = choice.leaves === 'nothing' && unanswered.size === 0;
-  const before = new Map(names.map((name) => [name, state.held.get(name)]));
+  const before = new Map(names.map((name) => [name, state.clientResources.get(name)]));
   const after: TypeSubscription<K> = {
     ...(policy.holdsBack === 'whole' ? freed(state) : state),
     ...{
       unanswered,
-      held: clientResources,
-      settled: undefined,
+      clientResources,
+      syncedSource: undefined,
       answers: state.answers + 1,
       lastNonce: nonce,
     },
-    inFlight: { nonce, given: choice.given, before, settles: isAll ? source : undefined, note },
+    inFlight: {
+      nonce,
+      given: choice.given,
+      before,
+      syncedAfterAck: isAll ? source : undefined,
+      note,
+    },
   };
   return [after, [{ type: 'answer', message }]];
 }
@@ -200,15 +202,18 @@ function given<K extends SubscriptionKind>(
  * Returns the resources that the client has after an answer. If they are a whole source, thousands
  * of clients share that map, and the policy says what differs in the next source.
  */
-function heldAfter<K extends SubscriptionKind>(
+function resourcesAfter<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
   state: TypeSubscription<K>,
   lack: SubscriptionLack<K>,
   choice: Extract<Choice<K>, { readonly type: 'give' }>,
-): ReadonlyMap<string, HeldResource<K>> {
+): ReadonlyMap<string, ClientResource<K>> {
   if (choice.given.size === lack.changed.size && hasAllThen(policy, state, lack, choice.removed))
     return lack.resources;
-  const clientResources = new Map<string, HeldResource<K>>([...state.held, ...choice.given]);
+  const clientResources = new Map<string, ClientResource<K>>([
+    ...state.clientResources,
+    ...choice.given,
+  ]);
   for (const name of choice.removed) clientResources.delete(name);
   return clientResources;
 }
@@ -220,7 +225,7 @@ function hasAllThen<K extends SubscriptionKind>(
   removed: readonly string[],
 ): boolean {
   if (policy.changedNames === undefined) return false;
-  const { held: clientResources, settled: syncedSource } = state;
+  const { clientResources, syncedSource } = state;
   if (candidates !== undefined && syncedSource !== undefined)
     return (
       clientResources === policy.resourcesOf(syncedSource, state) &&

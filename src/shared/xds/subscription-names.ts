@@ -1,7 +1,7 @@
 import type { EnvoyRequest } from './messages.ts';
 import { wildcard as asterisk } from './resources.ts';
 import type {
-  HeldResource,
+  ClientResource,
   SubscriptionKind,
   SubscriptionPolicy,
   TypeSubscription,
@@ -42,14 +42,14 @@ function withAll<K extends SubscriptionKind>(
   const isWanted = ([name]: readonly [string, unknown]) => wildcard || names.has(name);
   const { version } = request;
   const came = isFirst && source !== undefined ? policy.hadAll?.(version, source) : undefined;
-  const clientResources = new Map([...(came ?? []), ...before.held].filter(isWanted));
+  const clientResources = new Map([...(came ?? []), ...before.clientResources].filter(isWanted));
   const unanswered = explicit.filter(
     (name) => !clientResources.has(name) || before.unanswered.has(name),
   );
   return {
-    ...unsettled(before),
+    ...unsynced(before),
     ...(isFirst && { comes: version === '' ? 'empty-handed' : 'with-versions', claimed: version }),
-    ...{ wildcard, names, held: clientResources, unanswered: new Set(unanswered) },
+    ...{ wildcard, names, clientResources, unanswered: new Set(unanswered) },
   };
 }
 
@@ -70,18 +70,24 @@ function withChange<K extends SubscriptionKind>(
   const names = changed(before.names, added, removed);
   const unanswered = changed(before.unanswered, added, removed);
   const isWanted = (name: string) => wildcard || names.has(name);
-  const asked = { ...unsettled(before), wildcard, names, unanswered };
+  const asked = { ...unsynced(before), wildcard, names, unanswered };
   if (!isFirst)
     return removed.size === 0
       ? asked
-      : { ...asked, held: keptOf(before.held, (name) => isWanted(name) && !removed.has(name)) };
+      : {
+          ...asked,
+          clientResources: keptOf(
+            before.clientResources,
+            (name) => isWanted(name) && !removed.has(name),
+          ),
+        };
   const versionEntries = Object.entries(versions);
   const had = versionEntries.map(([name, version]) => [name, policy.had(name, version)] as const);
   for (const [name] of versionEntries) unanswered.delete(name);
   return {
     ...asked,
     comes: versionEntries.length === 0 ? 'empty-handed' : 'with-versions',
-    held: keptOf(new Map<string, HeldResource<K>>(had), isWanted),
+    clientResources: keptOf(new Map<string, ClientResource<K>>(had), isWanted),
   };
 }
 
@@ -125,13 +131,13 @@ function keptOf<T>(
 /**
  * Returns a subscription that may lack something, so that the next offer compares it again. Pure.
  */
-export function unsettled<K extends SubscriptionKind>(
+export function unsynced<K extends SubscriptionKind>(
   before: TypeSubscription<K>,
 ): TypeSubscription<K> {
   const { inFlight } = before;
   return {
     ...before,
-    settled: undefined,
-    inFlight: inFlight && { ...inFlight, settles: undefined },
+    syncedSource: undefined,
+    inFlight: inFlight && { ...inFlight, syncedAfterAck: undefined },
   };
 }

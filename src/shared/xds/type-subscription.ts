@@ -19,16 +19,16 @@ export interface SubscriptionKind {
 }
 
 /** A resource that a client has under a name. */
-export type HeldResource<K extends SubscriptionKind> = K['resource'] | K['had'];
+export type ClientResource<K extends SubscriptionKind> = K['resource'] | K['had'];
 
 /** An answer that the client has neither ACKed nor NACKed. */
 export interface AnswerInFlight<K extends SubscriptionKind> {
   readonly nonce: string;
   readonly given: ReadonlyMap<string, K['resource']>;
   /** The resources that the client had under the names that are given or removed. */
-  readonly before: ReadonlyMap<string, HeldResource<K> | undefined>;
+  readonly before: ReadonlyMap<string, ClientResource<K> | undefined>;
   /** The source that the client has in full once it ACKs. */
-  readonly settles: K['source'] | undefined;
+  readonly syncedAfterAck: K['source'] | undefined;
   readonly note: K['note'];
 }
 
@@ -44,7 +44,7 @@ export interface TypeSubscription<K extends SubscriptionKind> {
   readonly names: ReadonlySet<string>;
   /** Names that it requested and that no answer has had since. */
   readonly unanswered: ReadonlySet<string>;
-  readonly held: ReadonlyMap<string, HeldResource<K>>;
+  readonly clientResources: ReadonlyMap<string, ClientResource<K>>;
   /** At most one answer. Newer resources wait for its ACK or NACK. */
   readonly inFlight: AnswerInFlight<K> | undefined;
   /** The resources that it has NACKed, by name; undefined under a name that was removed. */
@@ -57,25 +57,25 @@ export interface TypeSubscription<K extends SubscriptionKind> {
   /** The note of the last answer that it ACKed. */
   readonly accepted: K['note'] | undefined;
   /** The source that the client has in full: nothing is left to send. */
-  readonly settled: K['source'] | undefined;
+  readonly syncedSource: K['source'] | undefined;
 }
 
 /** Returns a subscription before its first request. Pure. */
-export function freshSubscription<K extends SubscriptionKind>(): TypeSubscription<K> {
+export function newSubscription<K extends SubscriptionKind>(): TypeSubscription<K> {
   return {
     comes: 'not yet',
     claimed: '',
     wildcard: false,
     names: new Set(),
     unanswered: new Set(),
-    held: new Map(),
+    clientResources: new Map(),
     inFlight: undefined,
     refused: new Map(),
     refusal: undefined,
     answers: 0,
     lastNonce: '',
     accepted: undefined,
-    settled: undefined,
+    syncedSource: undefined,
   };
 }
 
@@ -111,7 +111,7 @@ export interface ChosenAnswer<K extends SubscriptionKind> {
   readonly removed: readonly string[];
   readonly unanswered: readonly string[];
   readonly leaves: 'nothing' | 'more';
-  readonly held: ReadonlyMap<string, HeldResource<K>>;
+  readonly clientResources: ReadonlyMap<string, ClientResource<K>>;
 }
 
 /** An answer that is written. */
@@ -134,10 +134,10 @@ export interface SubscriptionPolicy<K extends SubscriptionKind> {
   readonly hadAll?: (
     version: string,
     source: K['source'],
-  ) => ReadonlyMap<string, HeldResource<K>> | undefined;
+  ) => ReadonlyMap<string, ClientResource<K>> | undefined;
   /** Returns the names whose previous resource the client keeps after its NACK. */
   readonly blamed: (inFlight: AnswerInFlight<K>, reason: string) => readonly string[];
-  readonly isSame: (clientResource: HeldResource<K>, resource: K['resource']) => boolean;
+  readonly isSame: (clientResource: ClientResource<K>, resource: K['resource']) => boolean;
   readonly isSameSource: (a: K['source'], b: K['source']) => boolean;
   readonly resourcesOf: (
     source: K['source'],

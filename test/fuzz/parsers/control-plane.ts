@@ -15,7 +15,7 @@ import {
 import { adsDefinition } from '../../../src/pilot-discovery/push/ads-definition.ts';
 import type { StreamMessage } from '../../../src/pilot-discovery/push/first-request.ts';
 import {
-  freshProxy,
+  newProxyStream,
   type ProxyEvent,
   type ProxyStream,
 } from '../../../src/pilot-discovery/push/proxy-stream.ts';
@@ -261,7 +261,7 @@ function play({ variant, events }: Play): ProxyStream {
           : create(DiscoveryRequestSchema, fields);
       return reduceProxy(before, { type: 'request', request: readRequest(message) })[0];
     }, after);
-  }, freshProxy(variant));
+  }, newProxyStream(variant));
 }
 
 const methods = adsDefinition();

@@ -9,7 +9,7 @@ import {
 } from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { toStreamRequest } from '../../../src/pilot-agent/secrets/sds/sds-messages.ts';
 import {
-  freshStream,
+  initialStream,
   reduceStream,
   type StreamState,
 } from '../../../src/pilot-agent/secrets/sds/stream.ts';
@@ -84,7 +84,7 @@ const answer = fc.oneof(
 );
 
 function playSds(events: readonly StreamEvent[]): StreamState {
-  return events.reduce((state, event) => reduceStream(state, event)[0], freshStream);
+  return events.reduce((state, event) => reduceStream(state, event)[0], initialStream);
 }
 
 function playXds(events: readonly RelayEvent[]): RelayState {

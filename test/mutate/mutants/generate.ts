@@ -105,7 +105,7 @@ export const generate: readonly Mutant[] = [
   },
   {
     id: 'generate/tls/port-disables-it',
-    file: 'pilot-discovery/generate/tls/asked-for-mutual-tls.ts',
+    file: 'pilot-discovery/generate/tls/mutual-tls-mark.ts',
     find: 'ports.get(port) ?? mode',
     replace: 'mode',
   },

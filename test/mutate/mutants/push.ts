@@ -46,7 +46,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/one-in-flight',
     file: 'shared/xds/subscription-machine.ts',
-    find: "isSame(inFlight.settles) ? undefined : 'in flight'",
+    find: "isSame(inFlight.syncedAfterAck) ? undefined : 'in flight'",
     replace: "'in flight'",
   },
   {
@@ -255,7 +255,7 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/kept-good',
-    file: 'pilot-discovery/registry/files/known-file.ts',
+    file: 'pilot-discovery/registry/files/file-content.ts',
     find: '(unknown || bad.has(key)',
     replace: '(bad.has(key)',
   },

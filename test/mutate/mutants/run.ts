@@ -39,19 +39,19 @@ export const run: readonly Mutant[] = [
   },
   {
     id: 'run/held-beyond-run',
-    file: 'pilot-agent/run/start/held-processes.ts',
+    file: 'pilot-agent/run/start/process-keeper.ts',
     find: 'resetOnRefCountZero: () => released$',
     replace: 'resetOnRefCountZero: true',
   },
   {
     id: 'run/held-not-started-again',
-    file: 'pilot-agent/run/start/held-processes.ts',
+    file: 'pilot-agent/run/start/process-keeper.ts',
     find: 'resetOnError: false, resetOnComplete: false, ',
     replace: '',
   },
   {
     id: 'run/dead-are-not-held',
-    file: 'pilot-agent/run/start/held-processes.ts',
+    file: 'pilot-agent/run/start/process-keeper.ts',
     find: '{ error: gone, ',
     replace: '{ ',
   },

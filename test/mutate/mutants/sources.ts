@@ -136,7 +136,7 @@ export const sources: readonly Mutant[] = [
   {
     id: 'sources/polled-leak',
     file: 'pilot-agent/sources/combinators.ts',
-    find: 'held(follow({ ...source, changes$: merge(source.changes$, due$) }), { ...source, scheduler })',
+    find: 'sourceFromEvents(follow({ ...source, changes$: merge(source.changes$, due$) }), { ...source, scheduler })',
     replace: '({ ...source, changes$: merge(source.changes$, due$) })',
   },
   {

@@ -201,7 +201,7 @@ export const status: readonly Mutant[] = [
   },
   {
     id: 'status/refused-told-once',
-    file: 'pilot-agent/status/scrape/tell-refused.ts',
+    file: 'pilot-agent/status/scrape/refusal-reporter.ts',
     find: 'reportedAt.set(key, scheduler.now());',
     replace: '',
   },

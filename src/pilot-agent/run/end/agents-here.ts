@@ -53,7 +53,7 @@ const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;
  * returned function is called. The socket accepts no commands. If no socket can be opened, the
  * agent is not found, and nothing else is affected.
  */
-export function tellOf({ configPath }: Pick<AgentHere, 'configPath'>): () => void {
+export function announceFolder({ configPath }: Pick<AgentHere, 'configPath'>): () => void {
   const socket = `pilot-agent/${randomBytes(8).toString('hex')}`.padEnd(width, '-'); // full width: Nodes differ in what they add
   const server = createServer((asking) =>
     asking.on('error', () => asking.destroy()).end(JSON.stringify({ configPath })),

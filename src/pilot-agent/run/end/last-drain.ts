@@ -31,7 +31,7 @@ import type { Health, Proxy, Signal } from '../../../epochs/ports.ts';
 import type { Timing } from '../../../epochs/timing.ts';
 import { pollUntil } from '../../../operators/poll-until.ts';
 import { ofType } from '../../../operators/tagged-union.ts';
-import type { HeldProcess, HeldProcesses } from '../start/held-processes.ts';
+import type { LivingProcess, ProcessKeeper } from '../start/process-keeper.ts';
 
 /**
  * The time beyond the cap of the drain in which the processes must end, in ms. The drain is then
@@ -57,7 +57,7 @@ export interface LastRequests {
  * errors: a step that fails is skipped.
  */
 export function lastDrain(
-  { living, proxy }: Pick<HeldProcesses, 'living' | 'proxy'>,
+  { living, proxy }: Pick<ProcessKeeper, 'living' | 'proxy'>,
   { terminate$, terminations }: LastRequests,
   timing: Timing,
   scheduler: SchedulerLike = asyncScheduler,
@@ -68,7 +68,7 @@ export function lastDrain(
     active: (epoch) => defer(() => proxy.active(epoch)).pipe(catchError(() => of(undefined))),
   };
 
-  function drainWhenLive({ epoch }: HeldProcess): Observable<never> {
+  function drainWhenLive({ epoch }: LivingProcess): Observable<never> {
     return careful.health(epoch).pipe(
       pollUntil(
         (health) => health === 'live',
@@ -85,9 +85,9 @@ export function lastDrain(
    * once.
    */
   function end(
-    { epoch, life$, send }: HeldProcess,
+    { epoch, life$, send }: LivingProcess,
     index: number,
-    lineage: readonly HeldProcess[],
+    lineage: readonly LivingProcess[],
   ): Observable<never> {
     const told$ = ending({ epoch, toldByChild: false }, careful, timing, scheduler);
     const isChild = index < lineage.length - 1;
@@ -132,7 +132,7 @@ export function lastDrain(
 }
 
 /** Emits the exit of a process as the event that the core knows. */
-function exitOf({ epoch, life$ }: HeldProcess): Observable<AgentEvent> {
+function exitOf({ epoch, life$ }: LivingProcess): Observable<AgentEvent> {
   return life$.pipe(
     ofType('exited'),
     map(({ exit }): AgentEvent => ({ type: 'epoch-exited', epoch, exit })),
@@ -140,7 +140,7 @@ function exitOf({ epoch, life$ }: HeldProcess): Observable<AgentEvent> {
   );
 }
 
-function lineagesOf(processes: readonly HeldProcess[]): readonly (readonly HeldProcess[])[] {
+function lineagesOf(processes: readonly LivingProcess[]): readonly (readonly LivingProcess[])[] {
   const lineages = [...new Set(processes.map(({ lineage }) => lineage))];
   return lineages.map((lineage) => processes.filter((process) => process.lineage === lineage));
 }

@@ -61,13 +61,13 @@ export function gatewayApi(
     secret: (wanted) =>
       store$.pipe(
         filter(({ isListed, trouble }) => isListed || trouble !== undefined),
-        map(({ objects, isListed, trouble }): Known => ({
-          held: objects.get(`${namespace}/${wanted}`),
+        map(({ objects, isListed, trouble }): ObjectState => ({
+          storedObject: objects.get(`${namespace}/${wanted}`),
           trouble: isListed ? undefined : trouble?.reason,
         })),
         distinctUntilChanged(
           (previous, current) =>
-            previous.held?.resourceVersion === current.held?.resourceVersion &&
+            previous.storedObject?.resourceVersion === current.storedObject?.resourceVersion &&
             previous.trouble === current.trouble,
         ),
         switchMap((state) => readings(`Secret ${namespace}/${wanted}`, wanted, state, scheduler)),
@@ -75,8 +75,8 @@ export function gatewayApi(
   };
 }
 
-interface Known {
-  readonly held: StoredObject<Data> | undefined;
+interface ObjectState {
+  readonly storedObject: StoredObject<Data> | undefined;
   /** Why nothing is known yet. */
   readonly trouble: string | undefined;
 }
@@ -84,7 +84,7 @@ interface Known {
 function readings(
   place: string,
   wanted: string,
-  { held: secret, trouble }: Known,
+  { storedObject: secret, trouble }: ObjectState,
   scheduler: SchedulerLike,
 ): Observable<SetReading> {
   function refused(reason: string): Observable<SetReading> {

@@ -40,10 +40,10 @@ import { linkedSocket } from './linked-socket.ts';
 import { asPart, asServer, type PartFailed, partFailed, steady } from '../state/part.ts';
 import {
   count,
-  know,
+  statusAfter,
   measure,
   noCounts,
-  noKnowledge,
+  initialStatus,
   type SecretsEvent,
   signsOf,
 } from './secrets-events.ts';
@@ -178,7 +178,7 @@ function serveSecrets(
             families: () => measure(book.states(), counts),
           })),
         ),
-        shared$.pipe(scan(know, noKnowledge), concatMap(signsOf)),
+        shared$.pipe(scan(statusAfter, initialStatus), concatMap(signsOf)),
       ),
     ),
   );

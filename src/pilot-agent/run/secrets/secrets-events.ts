@@ -19,7 +19,7 @@ import {
   sdsFamilies,
 } from '../../secrets/sds/sds-telemetry.ts';
 import type { ExpirySign } from '../../secrets/certificate-expiry.ts';
-import { knownCertificate } from '../../secrets/certificates.ts';
+import { secretExpiry } from '../../secrets/certificates.ts';
 import type { SecretState } from '../../secrets/secret.ts';
 import { narrateExpiry, narrateSecret, secretFamilies } from '../../secrets/secret-telemetry.ts';
 import { afterCa, type Awaiting } from '../state/awaited-authority.ts';
@@ -68,7 +68,7 @@ export function measure(
   return [...secretFamilies(states, asyncScheduler.now()), ...sdsFamilies(sds), ...caFamilies(ca)];
 }
 
-interface Known {
+interface SecretsStatus {
   readonly event: SecretsEvent;
   readonly troubles: SecretTroubles;
   readonly awaiting: Awaiting;
@@ -78,7 +78,7 @@ interface Known {
   readonly isOld: boolean;
 }
 
-export const noKnowledge: Known = {
+export const initialStatus: SecretsStatus = {
   event: { type: 'sds', event: { type: 'listening' } },
   troubles: noTroubles,
   awaiting: { stage: 'not asked' },
@@ -87,10 +87,10 @@ export const noKnowledge: Known = {
 };
 
 /** Returns the newest event, and the troubles after it. Pure. */
-export function know(
-  { troubles: before, awaiting: awaitedBefore }: Known,
+export function statusAfter(
+  { troubles: before, awaiting: awaitedBefore }: SecretsStatus,
   event: SecretsEvent,
-): Known {
+): SecretsStatus {
   const troubles =
     event.type === 'secret'
       ? afterState(before, event.state)
@@ -127,7 +127,7 @@ export function signsOf({
   troubles,
   news,
   isOld,
-}: Known): readonly (ServersSign | PartFailed)[] {
+}: SecretsStatus): readonly (ServersSign | PartFailed)[] {
   return [
     ...(isOld
       ? []
@@ -146,7 +146,7 @@ function followed(happened: SecretsEvent): readonly ServersSign[] {
       {
         type: 'secret-followed',
         name,
-        certificate: served && knownCertificate(name, source, served.secret),
+        certificate: served && secretExpiry(name, source, served.secret),
       },
     ];
   }

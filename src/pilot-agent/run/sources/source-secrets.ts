@@ -12,7 +12,7 @@ import type { GatewaySource } from '../../secrets/gateway-secrets.ts';
 import { secretReading } from '../../secrets/secret-data.ts';
 import type { SetReading } from '../../secrets/secret.ts';
 import type { ContributingSource, Contribution } from '../../sources/contribution.ts';
-import { follow } from '../../sources/held.ts';
+import { follow } from '../../sources/source-from-events.ts';
 
 export interface SourceSecrets extends GatewaySource {
   /** Says whether the user configured a source for the secret of this name. */

@@ -31,9 +31,9 @@ export type FolderLock =
   /** Without `holder`, the owner of the folder does not identify itself. */
   | { readonly ok: false; readonly holder?: Holder };
 
-type Held = { readonly kind: 'held'; readonly holder?: Holder };
+type OwnerAnswer = { readonly kind: 'held'; readonly holder?: Holder };
 /** The answer of a socket of the folder to an agent that wants it. `gone`: nobody listens there. */
-type Answer = Held | { readonly kind: 'gone' | 'gives-way' };
+type Answer = OwnerAnswer | { readonly kind: 'gone' | 'gives-way' };
 
 /** The error codes of the system if there is no room for a socket. */
 const full: readonly string[] = ['ENOSPC', 'EDQUOT'];
@@ -89,7 +89,7 @@ interface Candidate {
   names(pattern: RegExp): readonly string[];
   path(entry: string): string;
   /** Returns the owner of the folder. If it returns nothing, this agent owns the folder. */
-  decide(answers: readonly Answer[]): Held | undefined;
+  decide(answers: readonly Answer[]): OwnerAnswer | undefined;
   leave(): void;
 }
 
@@ -105,7 +105,7 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
     version,
   };
   let holds = false;
-  let preceding: Held | undefined;
+  let preceding: OwnerAnswer | undefined;
 
   const server = createServer((socket) => {
     socket.unref().on('error', () => socket.destroy());
@@ -208,7 +208,7 @@ function answerIn(text: string): Answer | undefined {
   return kind === 'held' ? heldBy(holder) : kind === 'gives-way' ? { kind } : undefined;
 }
 
-function heldBy(value: unknown): Held {
+function heldBy(value: unknown): OwnerAnswer {
   const { pid, since, version } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const isHolder =
     typeof pid === 'number' && typeof since === 'string' && typeof version === 'string';

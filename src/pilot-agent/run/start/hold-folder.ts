@@ -53,7 +53,7 @@ export async function envoyOrInstalled(
 }
 
 /** A locked folder, and what is unusual about it. */
-export interface HeldFolder {
+export interface LockedFolder {
   readonly oddities: readonly string[];
   /** Releases the folder. Synchronous; may be called again. */
   readonly release: () => void;
@@ -68,7 +68,7 @@ export async function holdFolder(
   path: string,
   version: string,
   tells: object = {},
-): Promise<HeldFolder> {
+): Promise<LockedFolder> {
   attempt(() => prepareFolder(path), `--configPath ${path} cannot be written`);
   const lock = await lockFolder(path, version, tells).catch((error: unknown) => {
     throw new Fatal(

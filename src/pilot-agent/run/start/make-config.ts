@@ -78,7 +78,7 @@ function read(path: string): FileText {
     : { ok: false, reason: `cannot be read: ${file.reason}` };
 }
 
-export interface MadeConfig {
+export interface ConfigWithWarnings {
   readonly config: EpochConfig;
   readonly warnings: readonly string[];
 }
@@ -100,14 +100,14 @@ export function makeConfig(
   asked: AgentConfig,
   files: ShapeFiles,
   surroundings: Surroundings,
-): MadeConfig {
+): ConfigWithWarnings {
   const { contributions = [] } = surroundings;
   const overlays = overlaysOf(contributions);
   const given = contributions.findLast(
     ({ use, content }) => use === 'envoy' && content !== undefined,
   );
   const text = given === undefined ? undefined : contentText(given.content ?? '');
-  const base: MadeConfig =
+  const base: ConfigWithWarnings =
     text === undefined
       ? makeOwn(asked, files, surroundings)
       : {
@@ -159,7 +159,7 @@ function makeOwn(
   asked: AgentConfig,
   files: ShapeFiles,
   { facts, sds, xdsSocket }: Surroundings,
-): MadeConfig {
+): ConfigWithWarnings {
   const { platform, statsd, limits } = facts;
   const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
   const { override, labels, annotations, template } = files;
@@ -260,7 +260,7 @@ function makeOwn(
   };
 }
 
-function refused(problems: readonly Problem[], warnings: readonly string[]): MadeConfig {
+function refused(problems: readonly Problem[], warnings: readonly string[]): ConfigWithWarnings {
   return {
     config: {
       kind: 'refused',

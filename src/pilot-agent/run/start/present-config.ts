@@ -21,7 +21,7 @@ export type PresentedConfig = Readonly<
   Record<string, { readonly value: unknown; readonly source: string }>
 >;
 
-interface Known {
+interface ConfigParts {
   readonly config: AgentConfig;
   readonly sources: Sources;
 }
@@ -36,7 +36,7 @@ const derived = () => [];
 const parts: Readonly<
   Record<
     Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | 'domain' | 'further',
-    (resolved: Known) => readonly Row[]
+    (resolved: ConfigParts) => readonly Row[]
   >
 > = {
   id: ({ config, sources }) => [
@@ -105,7 +105,7 @@ const parts: Readonly<
  * Returns a complete configuration for people: times with their unit, `null` for missing values,
  * and `***` for secrets. Pure.
  */
-export function presentConfig(resolved: Known): PresentedConfig {
+export function presentConfig(resolved: ConfigParts): PresentedConfig {
   const rows = Object.entries(resolved.config).flatMap(([field, value]): readonly Row[] =>
     Object.hasOwn(parts, field)
       ? parts[field as keyof typeof parts](resolved)

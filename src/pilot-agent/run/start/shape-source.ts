@@ -42,13 +42,13 @@ import { makeConfig, readShape, type ShapeFiles } from './make-config.ts';
 import { type RuntimeSettings, runtimeSettings } from './runtime-settings.ts';
 
 /** A configuration, and the source of each value. */
-export type KnownConfig = Pick<EffectiveConfig, 'config' | 'sources'>;
+export type ConfigWithSources = Pick<EffectiveConfig, 'config' | 'sources'>;
 
 /** Everything that Envoy is started from, and its origin. */
 export interface ShapedConfig {
   readonly epoch: EpochConfig;
   /** Undefined if the configuration has mistakes: then the previous one stays. */
-  readonly known: KnownConfig | undefined;
+  readonly known: ConfigWithSources | undefined;
   readonly warnings: readonly string[];
   /**
    * The settings that a running Envoy receives without a new epoch; undefined if they stay the
@@ -68,7 +68,7 @@ export interface ShapeOptions {
    * The configuration that the agent was started with: values that only a new agent can apply stay
    * as they are here. Files that were passed over are not watched.
    */
-  readonly initial: KnownConfig & Told & Partial<Pick<ReadConfig, 'passedOver'>>;
+  readonly initial: ConfigWithSources & Told & Partial<Pick<ReadConfig, 'passedOver'>>;
   /**
    * Resolves to the current configuration; rejects with a {@link Fatal} that describes its
    * mistakes.
@@ -126,7 +126,7 @@ export function shapeSource({
   const factsFor$ = factsOf(platform$);
 
   function shaped(
-    resolved: KnownConfig & Told,
+    resolved: ConfigWithSources & Told,
     reading: ContributedReading,
   ): Observable<SourceReading<ShapedConfig>> {
     const { config, sources } = resolved;
@@ -236,9 +236,9 @@ interface Told {
  * node keeps its identity, with its current addresses. Pure.
  */
 function asStarted(
-  { config, sources, warnings }: KnownConfig & Told,
-  initial: KnownConfig & Told,
-): KnownConfig & Told {
+  { config, sources, warnings }: ConfigWithSources & Told,
+  initial: ConfigWithSources & Told,
+): ConfigWithSources & Told {
   const changed = startedWith.filter(
     (field) => !isDeepStrictEqual(config[field], initial.config[field]),
   );

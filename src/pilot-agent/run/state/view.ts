@@ -3,7 +3,7 @@ import { type AgentState, initialState } from '../../../epochs/model.ts';
 import { noTimeline, type Timeline, timeline } from '../../../epochs/timeline.ts';
 import type { LogLine } from '../../../shared/log/log-line.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
-import type { KnownCertificate } from '../../secrets/certificates.ts';
+import type { SecretExpiry } from '../../secrets/certificates.ts';
 import type { CertificateSign } from '../../secrets/certificate-expiry.ts';
 import type { StatusEvent } from '../../status/status-event.ts';
 import type { SourceChange } from '../../../streams/config-source.ts';
@@ -14,7 +14,7 @@ import { type Part, type PartFailed, parts, type Trouble } from './part.ts';
 import type { SecretTrouble } from './secret-troubles.ts';
 import type { RuntimeSign } from '../sources/apply-runtime.ts';
 import { noSettings, type RuntimeSettings } from '../start/runtime-settings.ts';
-import type { KnownConfig, ShapedConfig } from '../start/shape-source.ts';
+import type { ConfigWithSources, ShapedConfig } from '../start/shape-source.ts';
 import { sourcesRead, type SourceStatuses, afterSourceSign } from './source-status.ts';
 
 /** A sign of the servers beside Envoy. */
@@ -45,7 +45,7 @@ export type ServersSign =
   | {
       readonly type: 'secret-followed';
       readonly name: string;
-      readonly certificate: KnownCertificate | undefined;
+      readonly certificate: SecretExpiry | undefined;
     }
   /** A secret was pushed to an Envoy, or Envoy has answered. */
   | { readonly type: 'secret-pushed'; readonly push: Omit<PushRecord, 'at'> }
@@ -118,9 +118,9 @@ export interface RunView {
   /** The troubles of the secrets. */
   readonly secrets: readonly SecretTrouble[];
   /** The certificates in files that the Envoy that serves reads itself. */
-  readonly certificates: readonly KnownCertificate[];
+  readonly certificates: readonly SecretExpiry[];
   /** The certificates that are pushed, by secret. */
-  readonly followed: ReadonlyMap<string, KnownCertificate>;
+  readonly followed: ReadonlyMap<string, SecretExpiry>;
   /** The newest hundred, oldest first. */
   readonly pushes: readonly PushRecord[];
   /** The version of the newest Envoy that has reported one; undefined if none has. */
@@ -132,7 +132,7 @@ export interface RunView {
   /** The settings that the Envoy that serves receives without a new epoch. */
   readonly runtime: RuntimeSettings;
   /** The newest valid configuration. */
-  readonly known: KnownConfig;
+  readonly known: ConfigWithSources;
   /** When a probe first found the agent ready: ms since 1970. */
   readonly readyAt: number | undefined;
   /** A change was reported, and no reading has followed yet. */
@@ -150,7 +150,7 @@ export interface RunView {
 }
 
 /** Returns the view before anything has happened. `startedAt`: ms since 1970. */
-export function firstView(knownConfig: KnownConfig, startedAt: number): RunView {
+export function firstView(knownConfig: ConfigWithSources, startedAt: number): RunView {
   const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
   return {
     ...{

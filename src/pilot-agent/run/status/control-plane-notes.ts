@@ -48,5 +48,5 @@ function wrong(address: string, { reason, since }: NonNullable<XdsSummary['troub
 
 /** Returns the resources that a new Envoy would wait for; empty if the agent has them. Pure. */
 export function missingResources(xds: XdsSummary | undefined): string {
-  return xds === undefined || xds.isHeld ? '' : `clusters and listeners of ${xds.address}`;
+  return xds === undefined || xds.canServeEnvoy ? '' : `clusters and listeners of ${xds.address}`;
 }

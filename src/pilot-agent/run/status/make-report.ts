@@ -6,8 +6,8 @@ import type {
 } from '../../report/agent-report.ts';
 import type { CertificateReport, SecretPush } from '../../report/certificate-report.ts';
 import { epochsReport, isoTime } from '../../report/epoch-report.ts';
-import type { KnownCertificate } from '../../secrets/certificates.ts';
-import type { KnownConfig } from '../start/shape-source.ts';
+import type { SecretExpiry } from '../../secrets/certificates.ts';
+import type { ConfigWithSources } from '../start/shape-source.ts';
 import { sourcesShown } from '../state/source-status.ts';
 import type { RunView } from '../state/view.ts';
 
@@ -81,7 +81,7 @@ function certificateReports({
   secrets,
 }: RunView): readonly CertificateReport[] {
   const report = (
-    { name, source, leaf, expiresAt }: KnownCertificate,
+    { name, source, leaf, expiresAt }: SecretExpiry,
     by: CertificateReport['by'],
   ): CertificateReport => {
     const refused =
@@ -107,7 +107,7 @@ function certificateReports({
 }
 
 /** Returns the address of the control plane that the agent gave Envoy; empty if it gave none. */
-export function askedAddress({ config }: Pick<KnownConfig, 'config'>): string {
+export function askedAddress({ config }: Pick<ConfigWithSources, 'config'>): string {
   return config.customConfigFile === '' ? config.discoveryAddress : '';
 }
 

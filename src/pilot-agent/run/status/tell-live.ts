@@ -13,7 +13,7 @@ import {
   timer,
 } from 'rxjs';
 import type { AgentReport } from '../../report/agent-report.ts';
-import { epochReport, type KnownEpoch, knownEpochs } from '../../report/epoch-report.ts';
+import { epochReport, type EpochWithProcess, keptEpochs } from '../../report/epoch-report.ts';
 import type { LiveEvent, LogReport, TrafficReport } from '../../report/live-events.ts';
 import type { ServiceReport } from '../../report/request-report.ts';
 import type { RunView } from '../state/view.ts';
@@ -53,7 +53,7 @@ export function liveEvents(
   );
   const none: Changed = { all: [], changed: [] };
   const epochs$ = paced$.pipe(
-    map(({ agent, past }) => knownEpochs(agent, past)),
+    map(({ agent, past }) => keptEpochs(agent, past)),
     scan(
       ({ all: before }, epochs): Changed => ({
         all: epochs,
@@ -74,17 +74,17 @@ export function liveEvents(
 }
 
 interface Changed {
-  readonly all: readonly KnownEpoch[];
-  readonly changed: readonly KnownEpoch[];
+  readonly all: readonly EpochWithProcess[];
+  readonly changed: readonly EpochWithProcess[];
 }
 
 /**
  * Returns the epochs that changed. A record or process state that changed is a new object. Pure.
  */
 function changedSince(
-  before: readonly KnownEpoch[],
-  after: readonly KnownEpoch[],
-): readonly KnownEpoch[] {
+  before: readonly EpochWithProcess[],
+  after: readonly EpochWithProcess[],
+): readonly EpochWithProcess[] {
   const earlier = new Map(before.map((epoch) => [epoch.record.epoch, epoch]));
   return after.filter(({ record, process }) => {
     const previous = earlier.get(record.epoch);

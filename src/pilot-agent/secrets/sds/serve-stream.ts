@@ -25,7 +25,7 @@ import type {
 } from '../../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { SecretBook } from '../secret-book.ts';
 import { type Encoding, secretTypeUrl, toStreamRequest } from './sds-messages.ts';
-import { freshStream, reduceStream, type StreamState } from './stream.ts';
+import { initialStream, reduceStream, type StreamState } from './stream.ts';
 import type { StreamEffect, StreamEvent, StreamOutput, StreamRequest } from './stream-event.ts';
 import type { SdsEvent } from './sds-telemetry.ts';
 
@@ -42,7 +42,7 @@ export function sdsStream(
 ): Observable<StreamOutput & { readonly node: string }> {
   return request$.pipe(
     map((request): StreamEvent => ({ type: 'request', request })),
-    reduceWithEffects(freshStream, reduceStream, carryOut),
+    reduceWithEffects(initialStream, reduceStream, carryOut),
     mergeMap(outputOf),
   );
 

@@ -1,7 +1,7 @@
 import type { Step } from '../../../operators/reduce-with-effects.ts';
 import { subscriptionMachine } from '../../../shared/xds/subscription-machine.ts';
 import {
-  freshSubscription,
+  newSubscription,
   type SubscriptionEffect,
   type TypeSubscription,
 } from '../../../shared/xds/type-subscription.ts';
@@ -16,10 +16,10 @@ export interface StreamState {
   readonly subscription: TypeSubscription<SecretKind>;
 }
 
-export const freshStream: StreamState = {
+export const initialStream: StreamState = {
   node: '',
   newest: new Map(),
-  subscription: freshSubscription(),
+  subscription: newSubscription(),
 };
 
 type StreamStep = Step<StreamState, StreamEffect>;
@@ -39,7 +39,7 @@ const step = subscriptionMachine(secretPolicy);
 export function reduceStream(state: StreamState, event: StreamEvent): StreamStep {
   if (event.type === 'request') return request(state, event.request);
   if (event.type !== 'secret' && event.type !== 'missing') return [state, []];
-  const { names, held: clientSecrets, claimed } = state.subscription;
+  const { names, clientResources: clientSecrets, claimed } = state.subscription;
   const { newest } = state;
   const { name } = event;
   if (!names.has(name)) return [state, []];

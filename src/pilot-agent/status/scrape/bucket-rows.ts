@@ -2,7 +2,7 @@
 import { hashText } from './hash-text.ts';
 import type { Sample } from './parse-sample.ts';
 import { canonicalBound } from './print-exposition.ts';
-import { boundOf, type HeldRow } from './sound-metric.ts';
+import { boundOf, type MetricRow } from './sound-metric.ts';
 
 /** A value of `le`, which each metric of a family repeats. */
 interface Bound {
@@ -15,7 +15,7 @@ interface Bound {
 interface BucketRow {
   /** As in {@link Sample}. */
   readonly series: number;
-  readonly row: HeldRow;
+  readonly row: MetricRow;
   /** The offset of the next line. */
   readonly end: number;
 }

@@ -41,8 +41,8 @@ import { largeScrape } from './large-scrape.ts';
 import { countScrape, noScrapes, type ScrapeEvent, scrapeFamilies } from './scrape-counts.ts';
 import { mark, ownRequest } from '../probe/own-requests.ts';
 import { sharedScrapes } from './shared-scrapes.ts';
-import { type MetricsLeftOut, tellLeftOut } from './tell-left-out.ts';
-import { type MetricsRefused, tellRefused } from './tell-refused.ts';
+import { type MetricsLeftOut, leftOutReporter } from './left-out-reporter.ts';
+import { type MetricsRefused, refusalReporter } from './refusal-reporter.ts';
 
 /** In ms. The timeout of a scrape that names none. */
 const standardTimeout = 10_000;
@@ -78,8 +78,8 @@ export function metrics(
 ): Handler<MetricsRefused | MetricsLeftOut> {
   const shared = sharedScrapes(mostShared, scheduler);
   const place$ = places(1);
-  const refused = tellRefused(scheduler);
-  const leftOut = tellLeftOut();
+  const refused = refusalReporter(scheduler);
+  const leftOut = leftOutReporter();
   const untold: (MetricsRefused | MetricsLeftOut)[] = [];
   let counts = noScrapes;
   let running = 0;

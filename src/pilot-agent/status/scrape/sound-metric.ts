@@ -52,7 +52,7 @@ export function boundOf(text: string): number {
 }
 
 /** A row of a metric that is held back until the metric ends. */
-export interface HeldRow {
+export interface MetricRow {
   readonly suffix: string;
   /** NaN for none. */
   readonly bound: number;
@@ -75,13 +75,13 @@ const mostText = 256 << 10;
  */
 export interface MetricGroup {
   readonly key: number;
-  readonly rows: HeldRow[];
+  readonly rows: MetricRow[];
   /** In characters. */
   size: number;
 }
 
 /** Adds a row, as long as the metric can still be whole. */
-export function takeRow(group: MetricGroup, row: HeldRow): void {
+export function takeRow(group: MetricGroup, row: MetricRow): void {
   if (isTooLarge(group)) return;
   group.rows.push(row);
   group.size += row.text.length;

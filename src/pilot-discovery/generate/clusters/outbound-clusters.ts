@@ -10,7 +10,7 @@ import {
   type ServiceEndpoints,
 } from '../../environment/environment.ts';
 import { identityOf } from '../../environment/workload-endpoint.ts';
-import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
+import { mutualTlsMark, disablingPolicies } from '../tls/mutual-tls-mark.ts';
 import { clusterMetadata, isOriginated } from './cluster-metadata.ts';
 import { outboundName, outboundSni } from '../scope/cluster-name.ts';
 import {
@@ -199,7 +199,7 @@ function outboundCluster(
     port,
     policy,
     subsetEndpoints,
-    askedForMutualTls(environment, rule, port.number, subset),
+    mutualTlsMark(environment, rule, port.number, subset),
   );
   if (discovery === undefined) return undefined;
 

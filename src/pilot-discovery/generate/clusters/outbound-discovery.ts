@@ -25,7 +25,7 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import { localityPolicyOf } from '../scope/locality-policy.ts';
 import { isDns, isEds } from '../scope/resolution.ts';
 import type { Passage } from '../scope/sni-destinations.ts';
-import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+import type { MutualTlsMark } from '../tls/mutual-tls-mark.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
 
@@ -48,7 +48,7 @@ export function outboundDiscovery(
   { targetPort }: ServicePort,
   policy: PortPolicy,
   endpoints: readonly Endpoint[],
-  asked: AskedForMutualTls,
+  asked: MutualTlsMark,
 ): Cluster | undefined {
   if (policy.tls?.mode === 'closed') {
     return {

@@ -9,7 +9,7 @@ import { visibleTo } from '../endpoints/network-gateways.ts';
 import { outboundSni } from '../scope/cluster-name.ts';
 import { isDns } from '../scope/resolution.ts';
 import { policyFor } from '../scope/traffic-policy.ts';
-import { askedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+import { mutualTlsMark } from '../tls/mutual-tls-mark.ts';
 import { clusterMetadata, isOriginated } from './cluster-metadata.ts';
 import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
 import { outboundDiscovery, type OutboundInputs } from './outbound-discovery.ts';
@@ -28,7 +28,7 @@ export function sniCluster(
   const name = outboundSni({ port: port.number, subset: subsetName, host: service.host });
   const policy = policyFor(rule?.spec, port.number, subsetName);
   const pool = policy.connectionPool;
-  const isMutual = askedForMutualTls(environment, rule, port.number, subset);
+  const isMutual = mutualTlsMark(environment, rule, port.number, subset);
   const endpoints = endpointsWith(
     visibleTo(environment, node, inputs.endpoints.get(port.number) ?? []),
     subset?.labels ?? {},

@@ -6,7 +6,7 @@ import {
   type Environment,
   type Service,
 } from '../../environment/environment.ts';
-import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
+import { mutualTlsMark, disablingPolicies } from '../tls/mutual-tls-mark.ts';
 import { outboundName, outboundSni } from '../scope/cluster-name.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
@@ -109,7 +109,7 @@ function assignment(
       const policy = policyFor(rule?.spec, port, subset);
       if (isPassthrough(policy)) return undefined;
       const ruleSubset = rule?.spec.subsets.find((candidate) => candidate.name === subset);
-      const isMutual = askedForMutualTls(environment, rule, port, ruleSubset);
+      const isMutual = mutualTlsMark(environment, rule, port, ruleSubset);
       const subsetEndpoints = endpointsWith(
         visibleTo(environment, node, endpoints),
         ruleSubset?.labels ?? {},

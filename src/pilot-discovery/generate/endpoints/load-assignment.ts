@@ -6,7 +6,7 @@ import type {
   LocalityLbEndpointsSchema,
 } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
 import type { Endpoint } from '../../environment/environment.ts';
-import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+import type { MutualTlsMark } from '../tls/mutual-tls-mark.ts';
 import { type LocalityPlace, placed, type Placed } from './locality-lb.ts';
 import type { LocalityPolicy } from '../scope/locality-policy.ts';
 import type { ReachEndpoints, ReachedEndpoint } from './network-gateways.ts';
@@ -30,7 +30,7 @@ export function loadAssignment(
   endpoints: readonly Endpoint[],
   policy: LocalityPolicy,
   place: LocalityPlace,
-  { isMutual, reach }: { readonly isMutual: AskedForMutualTls; readonly reach: ReachEndpoints },
+  { isMutual, reach }: { readonly isMutual: MutualTlsMark; readonly reach: ReachEndpoints },
 ): Init<typeof ClusterLoadAssignmentSchema> {
   return {
     clusterName: name,
@@ -42,7 +42,7 @@ export function loadAssignment(
 
 function localityEndpoints(
   { locality, priority, weight, endpoints }: Placed,
-  isMutual: AskedForMutualTls,
+  isMutual: MutualTlsMark,
 ): LocalityEndpoints {
   const [region = '', zone = '', subZone = ''] = locality.split('/');
   return {
@@ -55,7 +55,7 @@ function localityEndpoints(
 
 function lbEndpoint(
   endpoint: ReachedEndpoint,
-  isMutual: AskedForMutualTls,
+  isMutual: MutualTlsMark,
 ): Init<typeof LbEndpointSchema> {
   const isGateway = endpoint.via === 'gateway';
   const { address, port, weight, workloadName, namespace, labels } = endpoint;

@@ -5,7 +5,7 @@ import { localityLabels } from '../../environment/locality-labels.ts';
 import { byAddress, type MeshNetworks, type NetworkGateway } from '../../istio/mesh-networks.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { memoTable } from '../scope/memo.ts';
-import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+import type { MutualTlsMark } from '../tls/mutual-tls-mark.ts';
 
 /** An endpoint at which a proxy reaches a service: of the service, or a gateway of its network. */
 export type ReachedEndpoint = Endpoint & { readonly via?: 'gateway' };
@@ -61,7 +61,7 @@ const isWithoutAddress = ({ address }: Endpoint): boolean => address === '';
 export function reachOf(
   { networks }: Pick<Environment, 'networks'>,
   { network: from }: Reader,
-  isMutual: AskedForMutualTls,
+  isMutual: MutualTlsMark,
 ): ReachEndpoints {
   if (networks.gateways.length === 0) return (endpoints) => endpoints;
   const { byNetwork, scale, networkOf } = indexOf(networks);

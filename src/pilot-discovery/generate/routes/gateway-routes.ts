@@ -12,7 +12,7 @@ import { type MergedServer, mergedGatewayOf } from '../scope/merged-gateway.ts';
 import { memoTable } from '../scope/memo.ts';
 import { destinationPort } from '../scope/destination-port.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
-import { scopeOfRulesFor, scopeOfVirtualServices, tellsCallersApart } from '../scope/scope.ts';
+import { scopeOfRulesFor, scopeOfVirtualServices, distinguishesCallers } from '../scope/scope.ts';
 import type { Services } from '../scope/visible-services.ts';
 import { encodedRoutes } from './encoded-routes.ts';
 import { encodedVirtualHost, type VirtualHost } from './encoded-virtual-host.ts';
@@ -152,7 +152,7 @@ function virtualHost(
   rulesOf: RulesOf,
 ): RoutedHost | undefined {
   const hashing = spoken.flatMap(({ rule }) => hashingRules(rule, rulesOf));
-  const isTold = spoken.some(({ rule }) => tellsCallersApart(rule));
+  const isTold = spoken.some(({ rule }) => distinguishesCallers(rule));
   const ways = spoken.map(({ rule, by }) => {
     const { number } = by.server.port;
     const to = rule.spec.http.flatMap(({ route, mirrors }) =>

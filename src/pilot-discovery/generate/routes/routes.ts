@@ -14,7 +14,7 @@ import { bindingsText, outboundRouteNames } from '../scope/outbound-entries-of.t
 import { type OutboundScope, outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { ScopeBlock } from '../scope/scope-block.ts';
-import { scopeOfDomain, scopeOfRulesFor, tellsCallersApart } from '../scope/scope.ts';
+import { scopeOfDomain, scopeOfRulesFor, distinguishesCallers } from '../scope/scope.ts';
 import { outboundPolicyOf, sidecarOf, unknownCluster } from '../scope/sidecar-of.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { encodedRoutes } from './encoded-routes.ts';
@@ -57,7 +57,7 @@ const noSidecar = {};
 
 /** Returns the caller as a text if a VirtualService tells callers apart; else ''. */
 const callerText = ({ blocks }: OutboundScope, { namespace, labels }: ProxyNode): string =>
-  blocks.some(({ rules }) => isTold([rules], '', () => rules.some(tellsCallersApart)))
+  blocks.some(({ rules }) => isTold([rules], '', () => rules.some(distinguishesCallers)))
     ? JSON.stringify([namespace, labels])
     : '';
 

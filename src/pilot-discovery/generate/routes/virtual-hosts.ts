@@ -12,7 +12,7 @@ import { routesOfVirtualService } from './route.ts';
 import { hashes, hashingRules, noRule, type RulesOf } from './rules-of-hosts.ts';
 import { rulesForHosts } from '../scope/rules-for-hosts.ts';
 import type { ScopeBlock } from '../scope/scope-block.ts';
-import { tellsCallersApart } from '../scope/scope.ts';
+import { distinguishesCallers } from '../scope/scope.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { domainOf, shortNames, virtualHostName } from './virtual-host-domains.ts';
 import type { VisibleService } from '../scope/visible-services.ts';
@@ -212,7 +212,9 @@ function ruledHost(
 ): VirtualHost | undefined {
   const hashing = hashingRules(rule, rulesOf);
   const used = hashing.filter((destinationRule) => destinationRule !== noRule);
-  const caller = tellsCallersApart(rule) ? `${node.namespace} ${JSON.stringify(node.labels)}` : '';
+  const caller = distinguishesCallers(rule)
+    ? `${node.namespace} ${JSON.stringify(node.labels)}`
+    : '';
   return ruledHosts([rule, ...hashing], JSON.stringify([name, domains, caller, serviceKey]), () => {
     const routes = routesOfVirtualService(
       rule,

@@ -5,17 +5,17 @@ import { outboundName } from './cluster-name.ts';
 import { placeOfProvider } from './provider-place.ts';
 
 /** An authorizer that can be asked, or the reason why none can. */
-export type FoundAuthorizer =
+export type AuthorizerLookup =
   | { readonly type: 'found'; readonly authorizer: Authorizer; readonly cluster: string }
   | { readonly type: 'bad'; readonly reason: string };
 
-const bad = (reason: string): FoundAuthorizer => ({ type: 'bad', reason });
+const bad = (reason: string): AuthorizerLookup => ({ type: 'bad', reason });
 
 /** Returns the authorizer of policies that name these providers. As in Istio there may be one. */
 export function authorizerOf(
   environment: Pick<Environment, 'mesh' | 'services'>,
   providers: readonly string[],
-): FoundAuthorizer {
+): AuthorizerLookup {
   const [first = '', second] = [...new Set(providers)];
   return second === undefined
     ? authorizerNamed(environment, first)
@@ -25,7 +25,7 @@ export function authorizerOf(
 function authorizerNamed(
   environment: Pick<Environment, 'mesh' | 'services'>,
   name: string,
-): FoundAuthorizer {
+): AuthorizerLookup {
   const authorizer = environment.mesh.authorizers.find(
     (provider) => provider.name === name,
   )?.authorizer;

@@ -8,7 +8,7 @@ import { outboundEntries, type OutboundEntry } from './outbound-entries.ts';
 import type { OutboundScope } from './outbound-scope.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import type { ScopeBlock } from './scope-block.ts';
-import { tellsCallersApart } from './scope.ts';
+import { distinguishesCallers } from './scope.ts';
 import type { Services } from './visible-services.ts';
 
 const madeEntries = memoTable<readonly OutboundEntry[]>();
@@ -26,7 +26,7 @@ export function outboundEntriesOf(
 ): readonly OutboundEntry[] {
   const { interception, addresses, ownPorts, bindable, namespace, labels } = node;
   const rules = connectionRules(all);
-  const caller = rules.some(tellsCallersApart) ? JSON.stringify([namespace, labels]) : '';
+  const caller = rules.some(distinguishesCallers) ? JSON.stringify([namespace, labels]) : '';
   return madeEntries(
     [
       services,

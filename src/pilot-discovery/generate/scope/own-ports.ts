@@ -6,7 +6,7 @@ import {
   type Environment,
   type Service,
 } from '../../environment/environment.ts';
-import { found } from '../../environment/grouped.ts';
+import { entriesBy } from '../../environment/grouped.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 /** A port that the workload of a proxy serves. */
@@ -66,7 +66,7 @@ export function* servedAt(
   { services, endpoints, served }: Pick<Environment, 'services' | 'endpoints' | 'served'>,
   address: string,
 ): Generator<Served, undefined> {
-  for (const key of new Set(found(served, address)))
+  for (const key of new Set(entriesBy(served, address)))
     for (const service of services.get(hostOf(key)) ?? []) {
       if (serviceKey(service) !== key) continue;
       for (const port of service.ports)

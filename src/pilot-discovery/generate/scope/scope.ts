@@ -62,7 +62,7 @@ interface Callers {
 }
 
 /** Returns whether a VirtualService distinguishes callers. */
-export const tellsCallersApart = ({ spec }: Resource<'VirtualService'>): boolean =>
+export const distinguishesCallers = ({ spec }: Resource<'VirtualService'>): boolean =>
   [...spec.http, ...spec.tls, ...spec.tcp].some(({ match }) =>
     match.some(
       ({ sourceLabels, sourceNamespace }) =>
@@ -81,7 +81,7 @@ export function scopeOfVirtualServices(
   node: ProxyNode,
 ): string {
   const { namespaces, told: callers } = ofVirtualServices([virtualServices], '', () => {
-    const tellsApart = virtualServices.some(tellsCallersApart);
+    const tellsApart = virtualServices.some(distinguishesCallers);
     return {
       namespaces: new Set(virtualServices.flatMap(({ spec }) => spec.exportTo)),
       told: tellsApart ? 'apart' : 'alike',

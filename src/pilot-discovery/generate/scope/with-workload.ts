@@ -1,7 +1,7 @@
 import { keyOf, type Resource } from '../../istio/model.ts';
 import type { Endpoint, Environment } from '../../environment/environment.ts';
 import { byAge } from '../../environment/age.ts';
-import { found } from '../../environment/grouped.ts';
+import { entriesBy } from '../../environment/grouped.ts';
 import { servedAt, type Served } from './own-ports.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
@@ -49,7 +49,7 @@ function podOf(
   { namespace, addresses }: ProxyNode,
 ): Resource<'Pod'> | undefined {
   return addresses
-    .map((address) => [...found(pods, 'at', namespace, address)].sort(byAge)[0])
+    .map((address) => [...entriesBy(pods, 'at', namespace, address)].sort(byAge)[0])
     .find((pod) => pod !== undefined);
 }
 
@@ -62,7 +62,7 @@ function entryOf(
   { namespace, addresses }: ProxyNode,
 ): Resource<'WorkloadEntry'> | undefined {
   return addresses
-    .map((address) => [...found(workloadEntries, namespace, address)].sort(byAge)[0])
+    .map((address) => [...entriesBy(workloadEntries, namespace, address)].sort(byAge)[0])
     .find((entry) => entry !== undefined);
 }
 

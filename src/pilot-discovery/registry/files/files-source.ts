@@ -22,7 +22,7 @@ import { watchPlaces } from '../../../streams/watch-folders.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
 import { lookAtFolder } from './folder-reader.ts';
 import { againAfter, type FolderState, reduceFolder, unknownFolder } from './folder-state.ts';
-import type { ReadResources } from './known-file.ts';
+import type { ReadResources } from './file-content.ts';
 
 export interface FilesSourceOptions {
   /** Reads resources from a text. */

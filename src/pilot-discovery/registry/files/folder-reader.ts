@@ -5,10 +5,10 @@ import { lookAtTree } from './folder-tree.ts';
 import {
   digestOf,
   isWorse,
-  readKnownFile,
+  readFileContent,
   type ReadResources,
   unreadableFile,
-} from './known-file.ts';
+} from './file-content.ts';
 
 export interface FolderReaderOptions {
   /** The name of the source. */
@@ -24,7 +24,7 @@ export const largestFile = 64 << 20;
 
 /**
  * Looks at a folder, in steps. Reads the files that may have changed, the files whose last reading
- * is held, and the files that could not be read.
+ * is pending, and the files that could not be read.
  */
 export function* lookAtFolder(
   folder: string,
@@ -36,7 +36,12 @@ export function* lookAtFolder(
   if (seen.lost !== undefined)
     return { type: 'lost', tree, reason: `the folder ${folder} cannot be read: ${seen.lost}` };
   const readings = new Map<string, FileReading | undefined>();
-  const paths = [...seen.changed, ...seen.gone, ...state.held.keys(), ...state.unreadable];
+  const paths = [
+    ...seen.changed,
+    ...seen.gone,
+    ...state.pendingReadings.keys(),
+    ...state.unreadable,
+  ];
   for (const path of new Set(paths))
     readings.set(path, yield* readingOf(path, state, tree.files.has(path), options));
   return { type: 'read', tree, readings, unlisted: seen.unlisted, now: options.now() };
@@ -45,7 +50,7 @@ export function* lookAtFolder(
 /** Returns the reading of a file; undefined if the file has not changed. */
 function* readingOf(
   path: string,
-  { files, held: heldReadings, isSynced }: FolderState,
+  { files, pendingReadings, isSynced }: FolderState,
   isThere: boolean,
   { source, read, defaultNamespace }: FolderReaderOptions,
 ): Generator<undefined, FileReading | undefined, undefined> {
@@ -64,8 +69,8 @@ function* readingOf(
   }
   const digest = digestOf(outsideFile.bytes);
   if (before?.digest === digest) return undefined;
-  const heldReading = heldReadings.get(path);
-  if (heldReading?.digest === digest) return heldReading;
-  const file = yield* readKnownFile(before, outsideFile.bytes, digest, place, read);
+  const pendingReading = pendingReadings.get(path);
+  if (pendingReading?.digest === digest) return pendingReading;
+  const file = yield* readFileContent(before, outsideFile.bytes, digest, place, read);
   return { digest, file, isDoubtful: isSynced && isWorse(before, file) };
 }

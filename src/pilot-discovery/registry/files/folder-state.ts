@@ -2,18 +2,18 @@ import { changedKeys, SortedMap } from '../../../shared/maps/sorted-map.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
 import type { Flaw } from '../../istio/model.ts';
 import { type FolderTree, unknownTree } from './folder-tree.ts';
-import type { KnownFile } from './known-file.ts';
+import type { FileContent } from './file-content.ts';
 import { type FileEdit, noWinners, type Winners, withFiles } from './winners.ts';
 
 /** The state of a file by one reading. It has no file if that is gone. */
 export interface FileReading {
   readonly digest: string;
-  readonly file: KnownFile | undefined;
+  readonly file: FileContent | undefined;
   /** Whether it removes something or has an error: the file may be only half written. */
   readonly isDoubtful: boolean;
 }
 
-interface Held extends FileReading {
+interface PendingReading extends FileReading {
   /**
    * The times of the first such reading, and of the first reading that differed from the file
    * before.
@@ -44,9 +44,9 @@ export type Looked =
 export interface FolderState {
   readonly tree: FolderTree;
   /** The accepted files, by path. */
-  readonly files: SortedMap<KnownFile>;
+  readonly files: SortedMap<FileContent>;
   /** Readings that are not accepted yet, by path. */
-  readonly held: ReadonlyMap<string, Held>;
+  readonly pendingReadings: ReadonlyMap<string, PendingReading>;
   /** The paths of files that exist but cannot be read. */
   readonly unreadable: ReadonlySet<string>;
   readonly unlisted: ReadonlyMap<string, string>;
@@ -71,7 +71,7 @@ const retry = 1_000;
 export const unknownFolder: FolderState = {
   tree: unknownTree,
   files: SortedMap.empty(),
-  held: new Map(),
+  pendingReadings: new Map(),
   unreadable: new Set(),
   unlisted: new Map(),
   winners: noWinners,
@@ -84,7 +84,7 @@ export const unknownFolder: FolderState = {
 /** Returns how long until the next look, in ms; undefined if none is needed. Pure. */
 export function againAfter(state: FolderState): number | undefined {
   if (state.lost !== undefined) return retry;
-  if (state.held.size > 0) return state.settle;
+  if (state.pendingReadings.size > 0) return state.settle;
   return state.unreadable.size > 0 ? retry : undefined;
 }
 
@@ -111,13 +111,13 @@ export function reduceFolder(
     ...state,
     tree,
     files: state.files.with(files.edits.map(({ path, after }) => [path, after] as const)),
-    held: files.held,
+    pendingReadings: files.pendingReadings,
     unreadable: files.unreadable,
     unlisted: looked.unlisted ?? state.unlisted,
     winners,
     isSynced: true,
     lost: undefined,
-    settle: files.held.size > 0 ? files.settle : settle.usual,
+    settle: files.pendingReadings.size > 0 ? files.settle : settle.usual,
   };
   const flaws = flawsOf(state, next, source);
   const events: readonly StoreEvent[] = [
@@ -128,7 +128,7 @@ export function reduceFolder(
   return [{ ...next, flaws }, events];
 }
 
-interface Believed extends Pick<FolderState, 'held' | 'unreadable' | 'settle'> {
+interface Believed extends Pick<FolderState, 'pendingReadings' | 'unreadable' | 'settle'> {
   readonly edits: readonly (FileEdit & { readonly path: string })[];
 }
 
@@ -140,32 +140,32 @@ function believed(
   const patience = state.lost !== undefined && state.isSynced ? settle.afterLoss : state.settle;
   // The clock may be set back.
   const isWithin = (start: number, length: number) => Math.abs(now - start) < length;
-  const heldReadings = new Map(state.held);
+  const pendingReadings = new Map(state.pendingReadings);
   const unreadable = new Set(state.unreadable);
   const edits: Believed['edits'][number][] = [];
   const sinceOf = (path: string, { digest }: FileReading): number => {
-    const heldReading = state.held.get(path);
-    return heldReading?.digest === digest ? heldReading.since : now;
+    const pendingReading = state.pendingReadings.get(path);
+    return pendingReading?.digest === digest ? pendingReading.since : now;
   };
   // Files that are removed one after another count as one removal.
   const isQuiet = ![...readings].some(
     ([path, reading]) => reading?.isDoubtful === true && isWithin(sinceOf(path, reading), patience),
   );
   for (const [path, reading] of readings) {
-    const heldReading = heldReadings.get(path);
-    heldReadings.delete(path);
+    const pendingReading = pendingReadings.get(path);
+    pendingReadings.delete(path);
     if (reading === undefined) continue;
-    const first = heldReading?.first ?? now;
+    const first = pendingReading?.first ?? now;
     const since = sinceOf(path, reading);
     if (reading.isDoubtful && !isQuiet && isWithin(first, longest)) {
-      heldReadings.set(path, { ...reading, since, first });
+      pendingReadings.set(path, { ...reading, since, first });
       continue;
     }
     edits.push({ path, before: state.files.get(path), after: reading.file });
     if (reading.file?.digest === '') unreadable.add(path);
     else unreadable.delete(path);
   }
-  return { held: heldReadings, unreadable, settle: patience, edits };
+  return { pendingReadings, unreadable, settle: patience, edits };
 }
 
 function changedEvents(before: Winners, after: Winners, source: string): readonly StoreEvent[] {
@@ -180,9 +180,9 @@ function changedEvents(before: Winners, after: Winners, source: string): readonl
 
 /** Returns the flaws after a look; the same object if they have not changed. */
 function flawsOf(before: FolderState, state: FolderState, source: string): readonly Flaw[] {
-  if (state.held.size > 0) return before.flaws; // the held files may be correct in a moment
+  if (state.pendingReadings.size > 0) return before.flaws; // the pending files may be correct in a moment
   const isSame =
-    before.held.size === 0 &&
+    before.pendingReadings.size === 0 &&
     before.winners.flaws === state.winners.flaws &&
     before.unlisted === state.unlisted;
   if (isSame) return before.flaws;

@@ -44,7 +44,7 @@ export const unknownTree: FolderTree = { folders: new Map(), paths: [], files: S
 /** The limits for the whole tree. A larger one means that the wrong folder was named. */
 const most = { files: 100_000, folders: 100_000 };
 /** The number of entries in one step. */
-const inStep = 64;
+const tokensPerStep = 64;
 /** The largest number of watched links. The other links are only looked at from time to time. */
 const mostLinks = 1_000;
 
@@ -99,7 +99,7 @@ function* lookAtAll(
     if (folders.size === most.folders) return nothing(`it has more than ${most.folders} folders`);
     folders.set(folder, listed.identity);
     for (const entry of listed.entries) {
-      if ((count += 1) % inStep === 0) yield;
+      if ((count += 1) % tokensPerStep === 0) yield;
       if (entry.name.startsWith('.') || (entry.isFile() && !isMeant(entry.name))) continue;
       const path = join(folder, entry.name);
       if (entry.isSymbolicLink() && !leadsOverData(path)) links.push(path);

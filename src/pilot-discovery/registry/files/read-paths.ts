@@ -6,7 +6,7 @@ import { readResourcesInSteps } from '../../istio/read-resources.ts';
 import { largestFile, lookAtFolder } from './folder-reader.ts';
 import { type Looked, reduceFolder, unknownFolder } from './folder-state.ts';
 import { unknownTree } from './folder-tree.ts';
-import { digestOf, type KnownFile, readKnownFile, unreadableFile } from './known-file.ts';
+import { digestOf, type FileContent, readFileContent, unreadableFile } from './file-content.ts';
 
 export interface ReadPath {
   readonly path: string;
@@ -45,10 +45,10 @@ function folderEvents(folder: string, defaultNamespace: string): readonly StoreE
 function fileEvents(path: string, defaultNamespace: string): readonly StoreEvent[] {
   const place = { source: path, path, defaultNamespace };
   const outsideFile = readOutsideSync(path, largestFile);
-  const file: KnownFile =
+  const file: FileContent =
     outsideFile.kind === 'read'
       ? atOnce(
-          readKnownFile(
+          readFileContent(
             undefined,
             outsideFile.bytes,
             digestOf(outsideFile.bytes),

@@ -1,7 +1,7 @@
 import type { AnyResource, Flaw, ResourceKey } from '../../istio/model.ts';
 import { SortedMap } from '../../../shared/maps/sorted-map.ts';
 import { type KeyClaim, claimsOf, winnerOf } from '../claims.ts';
-import type { KnownFile } from './known-file.ts';
+import type { FileContent } from './file-content.ts';
 
 /** The resources of a folder as a whole. Immutable. */
 export interface Winners {
@@ -15,8 +15,8 @@ export interface Winners {
 
 /** A file before and after a look; undefined if it does not exist. */
 export interface FileEdit {
-  readonly before: KnownFile | undefined;
-  readonly after: KnownFile | undefined;
+  readonly before: FileContent | undefined;
+  readonly after: FileContent | undefined;
 }
 
 export const noWinners: Winners = {

@@ -32,7 +32,7 @@ export interface WantedKeys {
 }
 
 /** A request to this source. */
-export interface AskedKeys {
+export interface KeysRequest {
   /** The wanted keys, by `keysId`. */
   readonly wanted: ReadonlyMap<string, WantedKeys>;
   /** Whether the other sources have emitted everything that they had at the start. */
@@ -40,10 +40,10 @@ export interface AskedKeys {
 }
 
 type Sign =
-  | { readonly type: 'asked'; readonly asked: AskedKeys }
+  | { readonly type: 'asked'; readonly asked: KeysRequest }
   | { readonly type: 'fetched'; readonly id: string; readonly result: KeysAnswer };
 
-interface Known {
+interface FetchState {
   /** The last keys that could be fetched. */
   readonly keys: string | undefined;
   /** Why the last fetch failed. */
@@ -51,9 +51,9 @@ interface Known {
 }
 
 interface State {
-  readonly asked: AskedKeys;
+  readonly asked: KeysRequest;
   /** By `keysId`, once the first fetch has succeeded or failed. */
-  readonly known: ReadonlyMap<string, Known>;
+  readonly known: ReadonlyMap<string, FetchState>;
   readonly keys: FetchedKeys;
   readonly flaws: readonly Flaw[];
   readonly isSynced: boolean;
@@ -76,7 +76,7 @@ const nothing: State = {
  * was tried. Cold; never completes before `asked$`, never errors.
  */
 export function keysSource(
-  asked$: Observable<AskedKeys>,
+  asked$: Observable<KeysRequest>,
   fetch$: FetchKeys,
   scheduler: SchedulerLike,
 ): Observable<StoreEvent> {
@@ -87,7 +87,7 @@ export function keysSource(
         distinctUntilChanged(),
       );
       const fetched$ = wanted$.pipe(
-        startWith<AskedKeys['wanted']>(new Map()),
+        startWith<KeysRequest['wanted']>(new Map()),
         pairwise(),
         mergeMap(([before, now]) => [...now].filter(([id]) => !before.has(id))),
         mergeMap(([id, { from }]) =>
@@ -141,7 +141,7 @@ function reduceKeys(state: State, sign: Sign): State {
 const isEqual = (a: FetchedKeys, b: FetchedKeys): boolean =>
   a.size === b.size && [...a].every(([id, keys]) => b.get(id) === keys);
 
-function flawsOf(outcome: Known | undefined, users: WantedKeys['users']): readonly Flaw[] {
+function flawsOf(outcome: FetchState | undefined, users: WantedKeys['users']): readonly Flaw[] {
   if (outcome?.failure === undefined) return [];
   const consequence =
     outcome.keys === undefined ? 'each token of the issuer is refused' : 'those of before are used';

@@ -3,16 +3,16 @@ import { keysId } from '../../environment/fetched-keys.ts';
 import { ofKind, type Resources } from '../../environment/resources.ts';
 import type { Store } from '../../environment/store.ts';
 import { keyOf } from '../../istio/model.ts';
-import { type AskedKeys, keysSourceName, type WantedKeys } from './keys-source.ts';
+import { type KeysRequest, keysSourceName, type WantedKeys } from './keys-source.ts';
 
 interface Seen {
   /** The RequestAuthentications of the last store. */
   readonly rules: unknown;
-  readonly asked: AskedKeys;
+  readonly asked: KeysRequest;
 }
 
 /** Emits the keys that a store needs, each time they change. */
-export function asksForKeys(): OperatorFunction<Store, AskedKeys> {
+export function keysRequests(): OperatorFunction<Store, KeysRequest> {
   return (store$) =>
     store$.pipe(
       scan((before: Seen | undefined, { resources, sources }: Store): Seen => {
@@ -33,7 +33,7 @@ export function asksForKeys(): OperatorFunction<Store, AskedKeys> {
 }
 
 /** Returns the keys that the rules of all RequestAuthentications need. Pure. */
-function wantedKeys(resources: Resources): AskedKeys['wanted'] {
+function wantedKeys(resources: Resources): KeysRequest['wanted'] {
   const wanted = new Map<string, WantedKeys>();
   for (const namespace of ofKind(resources, 'RequestAuthentication').values())
     for (const authentication of namespace.values()) {

@@ -18,7 +18,7 @@ import { claimsOf, winnerOf } from '../claims.ts';
 export type ReadKubeObject = (object: KubeObject) => ReadText;
 
 /** The last reading of an object. */
-interface KnownObject {
+interface ObjectReading {
   readonly resourceVersion: string;
   /** The resource in use: that of the object, its last good version, or one that closes. */
   readonly resource: AnyResource | undefined;
@@ -26,7 +26,7 @@ interface KnownObject {
 }
 
 interface KindState {
-  readonly objects: SortedMap<KnownObject>;
+  readonly objects: SortedMap<ObjectReading>;
   /** `absent`: the API does not have the kind, and no object of it is known. */
   readonly progress: 'asked' | 'listed' | 'absent';
   /** Why the known objects may be old; undefined if they are not. */
@@ -47,8 +47,8 @@ export interface ObjectsState {
   /** Why not all objects are current, as in the last event; undefined if they are. */
   readonly lost: string | undefined;
   /**
-   * Why the API could not be reached first; undefined if it answers. Later reasons are not reported
-   * until it answers for each kind: it is one loss.
+   * The first reason why the API cannot be reached; undefined if it answers. Later reasons are not
+   * reported until it answers for each kind: all of them are one loss.
    */
   readonly unreachable: string | undefined;
   /** The causes that were reported since all objects were current, or since the API answers. */
@@ -166,11 +166,11 @@ function kindAfter(
 }
 
 function objectAfter(
-  before: KnownObject | undefined,
+  before: ObjectReading | undefined,
   object: KubeObject,
   key: ResourceKey,
   read: ReadKubeObject,
-): KnownObject {
+): ObjectReading {
   const { resourceVersion } = object.metadata;
   if (before?.resourceVersion === resourceVersion) return before;
   const content = read(object);

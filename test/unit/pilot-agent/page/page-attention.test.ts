@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LiveReport } from '../../../../src/pilot-agent/report/heard.ts';
 import { partsOf } from '../../../../src/pilot-agent/page/advice.ts';
 import { announcement, attention } from '../../../../src/pilot-agent/page/attention.ts';
-import { nothing } from '../../../../src/pilot-agent/page/known.ts';
+import { nothing } from '../../../../src/pilot-agent/page/page-state.ts';
 import { directionCells } from '../../../../src/pilot-agent/page/request-text.ts';
 import { hasData } from '../../../../src/pilot-agent/page/traffic-rates.ts';
 import { spanOf } from '../../../../src/pilot-agent/page/window.ts';

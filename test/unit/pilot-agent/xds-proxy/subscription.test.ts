@@ -8,7 +8,7 @@ import {
   namesOf,
 } from '../../../../src/pilot-agent/xds-proxy/envoy-subscription.ts';
 import type { ResourceOrigins } from '../../../../src/pilot-agent/xds-proxy/resource-origins.ts';
-import { freshSubscription } from '../../../../src/shared/xds/type-subscription.ts';
+import { newSubscription } from '../../../../src/shared/xds/type-subscription.ts';
 import { resource } from '../../../support/marbles/fake-mesh.ts';
 
 /** Resources by name, each with its content; `null` for the word that there is none. Made once. */
@@ -53,7 +53,7 @@ const base = (nonce = '', refusal?: ErrorDetail) => ({
   refusal,
 });
 const requested = (before: EnvoySubscription | undefined, request: EnvoyRequest) =>
-  stepSubscription(before ?? freshSubscription(), { type: 'request', request, source: undefined });
+  stepSubscription(before ?? newSubscription(), { type: 'request', request, source: undefined });
 const delta = (
   before: EnvoySubscription | undefined,
   { add = [], remove = [], versions = {}, nonce, refusal }: Change,

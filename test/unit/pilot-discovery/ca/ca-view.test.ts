@@ -6,7 +6,7 @@ import {
   caNote,
   type CaView,
   foldCa,
-  freshCa,
+  initialCa,
 } from '../../../../src/pilot-discovery/ca/ca-view.ts';
 import { narrateCa } from '../../../../src/pilot-discovery/ca/narrate-ca.ts';
 import { signingAuthority } from '../../../../src/pilot-discovery/ca/signing-authority.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   foreign = read(await pluggedAuthority({}, next));
 });
 
-const after = (...events: readonly AuthorityEvent[]) => events.reduce(foldCa, freshCa);
+const after = (...events: readonly AuthorityEvent[]) => events.reduce(foldCa, initialCa);
 const linesOf = (view: CaView, event: AuthorityEvent) =>
   narrateCa(view, event).map(({ event: code }) => code);
 const metrics = (view: CaView) =>
@@ -47,7 +47,7 @@ const metrics = (view: CaView) =>
 
 describe('the certificate authority', () => {
   it('is not ready before it has a key, and says why', () => {
-    expect(caLack(freshCa)).toBe('the certificate authority has no key: it is being read');
+    expect(caLack(initialCa)).toBe('the certificate authority has no key: it is being read');
     expect(caLack(after(refused))).toContain('/etc/cacerts: the key is empty');
     expect(caLack(after(refused, first))).toBeUndefined();
   });
@@ -55,7 +55,7 @@ describe('the certificate authority', () => {
   it('is ready without an authority, unless its files are gone', () => {
     const absent = { type: 'authority-read', reading: { type: 'absent' } } as const;
     expect(caLack(after(absent))).toBeUndefined();
-    expect(linesOf(freshCa, absent)).toEqual([]);
+    expect(linesOf(initialCa, absent)).toEqual([]);
     expect(caNote(after(first, absent))).toContain('/etc/cacerts: its files are gone');
     expect(linesOf(after(first), absent)).toEqual(['discovery.authority_refused']);
   });
@@ -68,7 +68,7 @@ describe('the certificate authority', () => {
   });
 
   it('logs each key, and warns if no root of the mesh is left', () => {
-    expect(linesOf(freshCa, first)).toEqual(['discovery.authority_ready']);
+    expect(linesOf(initialCa, first)).toEqual(['discovery.authority_ready']);
     expect(linesOf(after(first), withTwoRoots)).toEqual(['discovery.authority_ready']);
     expect(linesOf(after(first, withTwoRoots), foreign)).toEqual(['discovery.authority_ready']);
     expect(linesOf(after(first), foreign)).toEqual([
@@ -81,7 +81,7 @@ describe('the certificate authority', () => {
   it('logs each certificate, and never a key', () => {
     const serialNumber = '0A1B';
     const issued = { type: 'certificate-issued', identity, address, serialNumber } as const;
-    const [issuedLine] = narrateCa(freshCa, { ...issued, notAfter: 0 });
+    const [issuedLine] = narrateCa(initialCa, { ...issued, notAfter: 0 });
     expect(issuedLine).toMatchObject({
       event: 'discovery.certificate_issued',
       identity,
@@ -89,13 +89,13 @@ describe('the certificate authority', () => {
       serial: serialNumber,
       notAfter: '1970-01-01T00:00:00.000Z',
     });
-    expect(JSON.stringify(narrateCa(freshCa, first))).not.toMatch(/PRIVATE|BEGIN/);
+    expect(JSON.stringify(narrateCa(initialCa, first))).not.toMatch(/PRIVATE|BEGIN/);
   });
 
   it('logs a refusal if a line is due', () => {
     const event = { type: 'certificate-refused', identity, address, reason: 'no' } as const;
-    expect(narrateCa(freshCa, { ...event, kind: 'rate', logged: undefined })).toEqual([]);
-    expect(narrateCa(freshCa, { ...event, kind: 'rate', logged: 70 })).toMatchObject([
+    expect(narrateCa(initialCa, { ...event, kind: 'rate', logged: undefined })).toEqual([]);
+    expect(narrateCa(initialCa, { ...event, kind: 'rate', logged: 70 })).toMatchObject([
       { event: 'discovery.certificate_refused', identity, address, reason: 'no', requests: 70 },
     ]);
   });
@@ -126,6 +126,6 @@ describe('the certificate authority', () => {
       Math.floor(end / 1_000),
     );
     expect(metrics(after(first, refused))['citadel_server_authority_up']).toBe(0);
-    expect(metrics(freshCa)['citadel_server_authority_up']).toBe(0);
+    expect(metrics(initialCa)['citadel_server_authority_up']).toBe(0);
   });
 });

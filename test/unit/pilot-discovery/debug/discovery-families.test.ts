@@ -8,7 +8,7 @@ import {
 } from '../../../../src/pilot-discovery/state/discovery-view.ts';
 import { duplicateHosts } from '../../../../src/pilot-discovery/environment/duplicate-hosts.ts';
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
-import { foldView, freshView } from '../../../../src/pilot-discovery/state/fold-view.ts';
+import { foldView, initialView } from '../../../../src/pilot-discovery/state/fold-view.ts';
 import { readNode } from '../../../../src/pilot-discovery/generate/scope/read-node.ts';
 import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-discovery.ts';
 import type { Unsent } from '../../../../src/pilot-discovery/push/unsent.ts';
@@ -61,7 +61,7 @@ const rejected: DiscoveryEvent = {
 };
 
 const after = (...events: readonly (readonly [DiscoveryEvent, number])[]): DiscoveryView =>
-  events.reduce((view, [event, now]) => foldView(view, event, now), freshView);
+  events.reduce((view, [event, now]) => foldView(view, event, now), initialView);
 const value = (
   view: DiscoveryView,
   name: string,

@@ -9,9 +9,9 @@ import { readResourcesInSteps } from '../../../../src/pilot-discovery/istio/read
 import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
 import {
   digestOf,
-  type KnownFile,
-  readKnownFile,
-} from '../../../../src/pilot-discovery/registry/files/known-file.ts';
+  type FileContent,
+  readFileContent,
+} from '../../../../src/pilot-discovery/registry/files/file-content.ts';
 import {
   noWinners,
   type Winners,
@@ -31,9 +31,9 @@ function written(...texts: readonly string[]): {
   readonly environment: Environment;
   readonly flaws: readonly Flaw[];
 } {
-  let [before, told]: [KnownFile | undefined, Winners] = [undefined, noWinners];
+  let [before, told]: [FileContent | undefined, Winners] = [undefined, noWinners];
   for (const text of texts) {
-    const reading = readKnownFile(
+    const reading = readFileContent(
       before,
       Buffer.from(text),
       digestOf(Buffer.from(text)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf } from '../../../../src/pilot-discovery/istio/model.ts';
-import { freshView } from '../../../../src/pilot-discovery/state/fold-view.ts';
+import { initialView } from '../../../../src/pilot-discovery/state/fold-view.ts';
 import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-discovery.ts';
 import type { LogLine } from '../../../../src/shared/log/log-line.ts';
 import {
@@ -9,9 +9,9 @@ import {
 } from '../../../../src/pilot-discovery/istio/read-resources.ts';
 import {
   digestOf,
-  type KnownFile,
-  readKnownFile,
-} from '../../../../src/pilot-discovery/registry/files/known-file.ts';
+  type FileContent,
+  readFileContent,
+} from '../../../../src/pilot-discovery/registry/files/file-content.ts';
 import { atOnce } from '../../../../src/shared/text/steps.ts';
 import {
   emptyStore,
@@ -22,10 +22,10 @@ import {
 const place = { source: 'files', path: 'f.yaml', defaultNamespace: 'default' };
 
 /** A file after it was written so, one version after the other. */
-function after(...versions: readonly string[]): KnownFile | undefined {
-  let known: KnownFile | undefined;
+function after(...versions: readonly string[]): FileContent | undefined {
+  let known: FileContent | undefined;
   for (const text of versions) {
-    const reading = readKnownFile(
+    const reading = readFileContent(
       known,
       Buffer.from(text),
       digestOf(Buffer.from(text)),
@@ -116,7 +116,7 @@ describe('the log', () => {
       flaws: readResources(text, place).flaws,
     } as const;
     const [store, changes] = reduceStore(before ?? emptyStore(['files']), event);
-    const view = { ...freshView, ...(before && { store: before }) };
+    const view = { ...initialView, ...(before && { store: before }) };
     return [store, narrateDiscovery(view, { type: 'told', event, store, changes }, 0, 0)];
   };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Answer,
-  freshProxy,
+  newProxyStream,
   type ProxyEvent,
 } from '../../../../src/pilot-discovery/push/proxy-stream.ts';
 import { reduceProxy } from '../../../../src/pilot-discovery/push/reduce-proxy.ts';
@@ -65,7 +65,7 @@ function viewOf({ clusters, routes }: World): View {
 
 /** A proxy as Envoy is one, and the stream of the control plane for it. */
 function connected(variant: Variant, first: World) {
-  let state = freshProxy(variant);
+  let state = newProxyStream(variant);
   let view = viewOf(first);
   const inbox: Answer[] = [];
   const held: Record<XdsType, Map<string, string>> = {
@@ -175,7 +175,7 @@ function connected(variant: Variant, first: World) {
   }
 
   function connect(): void {
-    state = freshProxy(variant);
+    state = newProxyStream(variant);
     inbox.length = 0;
     waiting.clear(); // it does not tell that it waits
     unanswered = new Set();

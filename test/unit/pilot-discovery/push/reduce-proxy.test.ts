@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Answer,
-  freshProxy,
+  newProxyStream,
   type ProxyEffect,
   type ProxyEvent,
 } from '../../../../src/pilot-discovery/push/proxy-stream.ts';
@@ -41,7 +41,7 @@ const node = { id: 'sidecar~10.0.0.1~a.b~c' } as NonNullable<EnvoyRequest['node'
 
 /** The stream of a proxy, with what the last event has brought. */
 function stream(variant: Variant) {
-  let state = freshProxy(variant);
+  let state = newProxyStream(variant);
   const followed: (readonly string[])[] = [];
   const waits = new Map<string, Unsent | undefined>();
   const tell = (event: ProxyEvent): readonly ProxyEffect[] => {

@@ -9,7 +9,7 @@ import tseslint from 'typescript-eslint';
 import { debugRoutes } from '../../../../src/pilot-discovery/debug/debug-routes.ts';
 import { discoveryFamilies } from '../../../../src/pilot-discovery/debug/discovery-families.ts';
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
-import { foldView, freshView } from '../../../../src/pilot-discovery/state/fold-view.ts';
+import { foldView, initialView } from '../../../../src/pilot-discovery/state/fold-view.ts';
 import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-discovery.ts';
 import { readNode } from '../../../../src/pilot-discovery/generate/scope/read-node.ts';
 import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
@@ -41,7 +41,7 @@ describe.each(inherited)('the name %s, from outside', (name) => {
     const view = events.reduce((before, event) => {
       narrateDiscovery(before, event, 0, 1);
       return foldView(before, event, 1);
-    }, freshView);
+    }, initialView);
     const text = printFamilies(discoveryFamilies(view, '1')).join('\n');
     expect(text).toContain('pilot_xds_pushes{type="other"} 1\n');
     expect(text).not.toMatch(/NaN|native code|object Object/);

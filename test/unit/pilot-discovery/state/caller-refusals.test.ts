@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type CallerRefusals,
-  unsaid,
+  unloggedCount,
   withRefusal,
 } from '../../../../src/pilot-discovery/state/caller-refusals.ts';
 
@@ -11,12 +11,12 @@ describe('refusals of callers', () => {
   it('are said once a minute for a client, with the number of those between', () => {
     let refusals = none;
     const said = [0, 1, 30_000, 59_999, 60_000, 60_001].map((now) => {
-      const more = unsaid(refusals, `10.0.0.1:${now}`, now);
+      const more = unloggedCount(refusals, `10.0.0.1:${now}`, now);
       refusals = withRefusal(refusals, `10.0.0.1:${now}`, now);
       return more;
     });
     expect(said).toEqual([0, undefined, undefined, undefined, 3, undefined]);
-    expect(unsaid(refusals, '10.0.0.2:1', 60_002)).toBe(0);
+    expect(unloggedCount(refusals, '10.0.0.2:1', 60_002)).toBe(0);
   });
 
   it('are remembered of 256 clients, the latest', () => {
@@ -25,7 +25,7 @@ describe('refusals of callers', () => {
       none,
     );
     expect(refusals.size).toBe(256);
-    expect(unsaid(refusals, '[fd00::299]:2', 1)).toBeUndefined();
-    expect(unsaid(refusals, '[fd00::0]:2', 1)).toBe(0);
+    expect(unloggedCount(refusals, '[fd00::299]:2', 1)).toBeUndefined();
+    expect(unloggedCount(refusals, '[fd00::0]:2', 1)).toBe(0);
   });
 });

@@ -13,7 +13,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveGrpc } from '../../../../src/pilot-discovery/run/serve-grpc.ts';
 import { ownSocket } from '../../../../src/shared/files/own-socket.ts';
-import { tellErrors } from '../../../../src/shared/files/server-errors.ts';
+import { reportServerErrors } from '../../../../src/shared/files/server-errors.ts';
 import { grpcOnSocket } from '../../../../src/shared/grpc/grpc-on-socket.ts';
 import { lockFolder } from '../../../../src/pilot-agent/run/start/folder-lock.ts';
 import { statusServer, statusSocket } from '../../../../src/shared/http/status-server.ts';
@@ -124,12 +124,12 @@ describe('a server that cannot take a connection', () => {
   });
 });
 
-describe('tellErrors', () => {
+describe('reportServerErrors', () => {
   it('tells why a server cannot listen, and then each reason once a minute', async () => {
     const time = new VirtualTimeScheduler();
     const told: string[] = [];
     const server = createServer();
-    tellErrors(
+    reportServerErrors(
       server,
       { failed: (why) => told.push(`failed: ${why}`), notTaken: (why) => told.push(why) },
       time,

@@ -19,8 +19,8 @@ describe('afterPiece', () => {
     ['an empty message', [message(0)], 0],
     ['two messages and a half', [message(9), message(70_000), message(9).subarray(0, 7)], 7],
     ['the length of 60 MB', [message(60_000_000).subarray(0, 1_000)], 1_000],
-  ])('after %s', (_, pieces, held) => {
-    expect(pieces.reduce(afterPiece, noMessage)).toMatchObject({ held, isCompressed: false });
+  ])('after %s', (_, pieces, received) => {
+    expect(pieces.reduce(afterPiece, noMessage)).toMatchObject({ received, isCompressed: false });
   });
 
   it('does not depend on how the bytes are cut', () => {
@@ -41,7 +41,7 @@ describe('afterPiece', () => {
           pieces.push(bytes.subarray(at.now));
           const whole = afterPiece(noMessage, bytes);
           expect(pieces.reduce(afterPiece, noMessage)).toEqual(whole);
-          expect(whole.held).toBeLessThanOrEqual(605);
+          expect(whole.received).toBeLessThanOrEqual(605);
         },
       ),
     );
@@ -49,6 +49,6 @@ describe('afterPiece', () => {
 
   it('notes a message that is to be unpacked, and goes on noting it', () => {
     const after = [message(4), message(4, 1), message(4)].reduce(afterPiece, noMessage);
-    expect(after).toMatchObject({ held: 0, isCompressed: true });
+    expect(after).toMatchObject({ received: 0, isCompressed: true });
   });
 });

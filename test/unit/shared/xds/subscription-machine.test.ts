@@ -69,7 +69,7 @@ describe.each(variants)('a subscription, %s', (variant) => {
     client.ask(same('a', 'b'), '1');
     client.show({ a: 'bad', b: '1' });
     expect(toyWords(client.ask(same('a', 'b'), '2', 'no'))).toEqual(['NACK 2 a', 'NACKed']);
-    expect(client.state().held).toEqual(new Map(Object.entries({ a: '1', b: '1' })));
+    expect(client.state().clientResources).toEqual(new Map(Object.entries({ a: '1', b: '1' })));
     expect(toyWords(client.show({ a: 'bad', b: '2' }))).toEqual(['give 3 b=2']);
     expect(toyWords(client.ask(same('a', 'b'), '3'))).toEqual(['ACK 3', 'NACKed']);
     expect(toyWords(client.show({ a: '1', b: '2' }))).toEqual([]);
@@ -110,7 +110,7 @@ describe.each(variants)('a subscription, %s', (variant) => {
     client.show({ a: 'bad', b: '1' });
     client.ask({ add: ['a', 'b'] });
     client.ask(same('a', 'b'), '1', 'no');
-    expect(client.state().held).toEqual(new Map([['b', '1']]));
+    expect(client.state().clientResources).toEqual(new Map([['b', '1']]));
   });
 
   it('is given again what it has to be, and nothing that it does not want', () => {
@@ -126,12 +126,12 @@ describe.each(variants)('a subscription, %s', (variant) => {
     const client = toySubscription(variant, { changedNames: () => [] });
     client.show({ a: '1', b: '1' });
     client.ask();
-    expect(client.state().held).toBe(client.source());
+    expect(client.state().clientResources).toBe(client.source());
     const other = toySubscription(variant);
     other.show({ a: '1', b: '1' });
     other.ask();
-    expect(other.state().held).not.toBe(other.source());
-    expect(other.state().held).toEqual(other.source());
+    expect(other.state().clientResources).not.toBe(other.source());
+    expect(other.state().clientResources).toEqual(other.source());
   });
 
   it('looks only at what differs from the source of which nothing was left', () => {
@@ -144,7 +144,7 @@ describe.each(variants)('a subscription, %s', (variant) => {
     client.ask();
     client.ask(same(), '1');
     expect(toyWords(client.show({ a: 'not to be looked at', b: '2' }))).toEqual(['give 2 b=2']);
-    expect(client.state().held).toBe(client.source());
+    expect(client.state().clientResources).toBe(client.source());
   });
 
   it('waits for what the policy says', () => {
@@ -181,7 +181,7 @@ describe('a state-of-the-world subscription', () => {
     client.ask({ add: ['a'] });
     client.ask({}, '1');
     client.ask({}, '1');
-    expect(client.state()).toMatchObject({ wildcard: false, held: new Map() });
+    expect(client.state()).toMatchObject({ wildcard: false, clientResources: new Map() });
   });
 
   it.each([
@@ -225,7 +225,7 @@ describe('a delta subscription', () => {
     client.show({ a: '1' });
     client.ask({ add: ['a'] });
     client.ask({ remove: ['a'] }, '1');
-    expect(client.state()).toMatchObject({ names: new Set(), held: new Map() });
+    expect(client.state()).toMatchObject({ names: new Set(), clientResources: new Map() });
     expect(toyWords(client.ask({ add: ['a'], remove: ['a'] }))).toEqual(['asked', 'give 2 a=1']);
   });
 
@@ -234,7 +234,7 @@ describe('a delta subscription', () => {
     client.show({ a: '1', b: '1' });
     client.ask({ add: ['*', 'a'] });
     client.ask({ remove: ['*'] }, '1');
-    expect([...client.state().held.keys()]).toEqual(['a']);
+    expect([...client.state().clientResources.keys()]).toEqual(['a']);
     expect(toyPolicy.wildcard).toBe('by naming nothing');
   });
 
@@ -246,6 +246,6 @@ describe('a delta subscription', () => {
     client.show({ a: '2' });
     client.ask({ remove: ['a'] });
     client.ask({}, '2', 'no');
-    expect(client.state().held.size).toBe(0);
+    expect(client.state().clientResources.size).toBe(0);
   });
 });

@@ -41,11 +41,11 @@ async function agent(
 ): Promise<ChildProcess> {
   mkdirSync(configPath, { recursive: true });
   chmodSync(configPath, 0o777);
-  const code = `const { tellOf } = await import(${JSON.stringify(resolve('src/pilot-agent/run/end/agents-here.ts'))});
+  const code = `const { announceFolder } = await import(${JSON.stringify(resolve('src/pilot-agent/run/end/agents-here.ts'))});
     const { lockFolder } = await import(${JSON.stringify(resolve('src/pilot-agent/run/start/folder-lock.ts'))});
     ${uid === undefined ? '' : `process.seteuid(${uid});`}
     await lockFolder(${JSON.stringify(configPath)}, '1', { agent: ${JSON.stringify(said)} });
-    tellOf(${JSON.stringify(about(configPath))});
+    announceFolder(${JSON.stringify(about(configPath))});
     setInterval(() => undefined, 1000);
     setTimeout(() => console.log('told'), 50);`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {

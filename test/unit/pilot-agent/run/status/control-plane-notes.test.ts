@@ -9,7 +9,11 @@ import {
   type XdsSummary,
 } from '../../../../../src/pilot-agent/xds-proxy/relay-telemetry.ts';
 
-const fine: XdsSummary = { ...firstSummary('istiod:15012'), isAnswering: true, isHeld: true };
+const fine: XdsSummary = {
+  ...firstSummary('istiod:15012'),
+  isAnswering: true,
+  canServeEnvoy: true,
+};
 const away: XdsSummary = {
   ...fine,
   isAnswering: false,
@@ -62,7 +66,7 @@ describe('what is said of the control plane', () => {
   it('is what a new Envoy would wait for', () => {
     expect(missingResources(undefined)).toBe('');
     expect(missingResources(away)).toBe('');
-    expect(missingResources({ ...away, isHeld: false })).toBe(
+    expect(missingResources({ ...away, canServeEnvoy: false })).toBe(
       'clusters and listeners of istiod:15012',
     );
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  freshStream,
+  initialStream,
   reduceStream,
   type StreamState,
 } from '../../../../../src/pilot-agent/secrets/sds/stream.ts';
@@ -75,7 +75,7 @@ const word = (effect: StreamEffect): string => {
 };
 
 const play = (...events: readonly StreamEvent[]): readonly (readonly string[])[] => {
-  let state: StreamState = freshStream;
+  let state: StreamState = initialStream;
   return events.map((event) => {
     const [next, effects] = reduceStream(state, event);
     state = next;

@@ -9,13 +9,13 @@ import {
   unknownFolder,
 } from '../../../../../src/pilot-discovery/registry/files/folder-state.ts';
 import { unknownTree } from '../../../../../src/pilot-discovery/registry/files/folder-tree.ts';
-import type { KnownFile } from '../../../../../src/pilot-discovery/registry/files/known-file.ts';
+import type { FileContent } from '../../../../../src/pilot-discovery/registry/files/file-content.ts';
 import { anyResource, workload } from '../../../../support/mesh-resources.ts';
 
 const keyAt = (name: string) => `WorkloadEntry/default/${name}` as const;
 
 /** A file that has resources with these names, and flaws of others. */
-function file(path: string, names: readonly string[], bad: readonly string[] = []): KnownFile {
+function file(path: string, names: readonly string[], bad: readonly string[] = []): FileContent {
   const origin = { source: 'files', path, line: 1 };
   const flaws: readonly Flaw[] = bad.map((name) => ({
     key: keyAt(name),
@@ -35,7 +35,7 @@ function file(path: string, names: readonly string[], bad: readonly string[] = [
 /** A look that finds these files; undefined for one that is gone. */
 const looked = (
   now: number,
-  ...files: readonly (readonly [path: string, file: KnownFile | undefined])[]
+  ...files: readonly (readonly [path: string, file: FileContent | undefined])[]
 ): Looked => ({
   type: 'read',
   tree: unknownTree,
@@ -155,7 +155,7 @@ describe('reduceFolder', () => {
   /** How often something of other files is read when one of so many changes. */
   function readsAmong(count: number): number {
     let reads = 0;
-    const watched = (one: KnownFile) =>
+    const watched = (one: FileContent) =>
       new Proxy(one, {
         get(target, name) {
           reads += 1;

@@ -3,7 +3,7 @@ import { below, type Place, wrong } from './members.ts';
 import type { HttpRoute } from './virtual-service.ts';
 
 /** Reports wrong matches of token claims: only gateways evaluate them. */
-export function sayWhereClaims(
+export function checkClaimMatches(
   http: readonly HttpRoute[],
   by: 'the mesh' | 'gateways',
   place: Place,
@@ -15,10 +15,7 @@ export function sayWhereClaims(
       const [claim] = claims;
       const unnamed = claims.find((name) => claimPath(name)?.includes('') === true);
       if (claim !== undefined && by === 'the mesh')
-        wrong(
-          matchPlace,
-          `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`,
-        );
+        wrong(matchPlace, `only gateways evaluate '${claim}': name them in gateways, without mesh`);
       else if (unnamed !== undefined)
         wrong(matchPlace, `'${unnamed}' has no name of a claim: @request.auth.claims[NAME]`);
     });

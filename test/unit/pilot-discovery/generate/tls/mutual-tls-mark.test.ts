@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
-  askedForMutualTls,
+  mutualTlsMark,
   disablingPolicies,
-} from '../../../../../src/pilot-discovery/generate/tls/asked-for-mutual-tls.ts';
+} from '../../../../../src/pilot-discovery/generate/tls/mutual-tls-mark.ts';
 import { destinationRuleOf } from '../../../../../src/pilot-discovery/generate/scope/destination-rule-of.ts';
 import { proxyIn, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
@@ -24,7 +24,7 @@ function askedWith(more: string, subset = ''): readonly string[] {
     namespace: 'default',
   });
   const named = rule?.spec.subsets.find(({ name }) => name === subset);
-  const asked = askedForMutualTls(environment, rule, 80, named);
+  const asked = mutualTlsMark(environment, rule, 80, named);
   return (environment.endpoints.get('default/a.mesh')?.get(80) ?? [])
     .filter(asked)
     .map(({ workloadName }) => workloadName);

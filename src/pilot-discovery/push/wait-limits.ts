@@ -11,7 +11,7 @@ const warming = 5_000;
  * Emits when the time to wait for a proxy is over: `introduced` once, 1 s after its first request;
  * `warmed` 5 s after the last answer with clusters. Completes when both sources have.
  */
-export function patience(
+export function waitLimits(
   request$: Observable<unknown>,
   clusters$: Observable<unknown>,
   scheduler?: SchedulerLike,

@@ -20,14 +20,14 @@ export interface Logged extends LogReport {
 }
 
 /** Everything that the page knows about an agent. */
-export interface Known extends Heard<Logged> {
+export interface PageState extends Heard<Logged> {
   /** Times are by the clock of the agent. */
   readonly link: Link;
   /** The clock of the agent minus that of the browser, in ms. */
   readonly skew: number;
 }
 
-export const nothing: Known = { ...nothingHeard, link: { kind: 'connecting' }, skew: 0 };
+export const nothing: PageState = { ...nothingHeard, link: { kind: 'connecting' }, skew: 0 };
 
 /** The traffic is that of an hour. */
 const kept: Kept<Logged> = {
@@ -37,8 +37,8 @@ const kept: Kept<Logged> = {
   lineOf: (line) => ({ ...line, text: searched(line) }),
 };
 
-/** Adds a message. Pure. */
-export function known(before: Known, message: PageMessage): Known {
+/** Returns the state after a message. Pure. */
+export function afterMessage(before: PageState, message: PageMessage): PageState {
   const { link, skew } = before;
   switch (message.type) {
     case 'connected':

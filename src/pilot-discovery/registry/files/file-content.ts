@@ -15,7 +15,7 @@ export interface FilePlace {
 }
 
 /** The content of a file. Immutable. */
-export interface KnownFile {
+export interface FileContent {
   readonly path: string;
   /** The hash of its bytes; '' if they could not be read. */
   readonly digest: string;
@@ -50,10 +50,10 @@ export function digestOf(bytes: Buffer): string {
 
 /** Returns a file whose bytes cannot be read: it keeps all its resources. */
 export function unreadableFile(
-  before: KnownFile | undefined,
+  before: FileContent | undefined,
   place: FilePlace,
   reason: string,
-): KnownFile {
+): FileContent {
   const origin = { source: place.source, path: place.path, line: 0 };
   const flaws: readonly Flaw[] = [
     {
@@ -79,16 +79,16 @@ export function unreadableFile(
 /**
  * Returns a file after a reading, in steps. Only new documents are parsed. A resource that has
  * become bad keeps its last good version. If a new document has an error and its resource is not
- * known, the file keeps all its previous resources. If the document already had the error, the
- * file keeps nothing more for it, because no good resource has become bad.
+ * known, the file keeps all its previous resources. If the document already had the error, the file
+ * keeps nothing more for it, because no good resource has become bad.
  */
-export function* readKnownFile(
-  before: KnownFile | undefined,
+export function* readFileContent(
+  before: FileContent | undefined,
   bytes: Buffer,
   digest: string,
   place: FilePlace,
   read: ReadResources,
-): Generator<undefined, KnownFile, undefined> {
+): Generator<undefined, FileContent, undefined> {
   if (!isUtf8(bytes)) return { ...unreadableFile(before, place, 'it is no text in UTF-8'), digest };
   const documents = new Map<string, Contents>();
   const contents: Contents[] = [];
@@ -164,7 +164,7 @@ function moved(contents: Contents, before: number): Contents {
 }
 
 function keptOf(
-  before: KnownFile | undefined,
+  before: FileContent | undefined,
   resources: readonly AnyResource[],
   flaws: readonly Flaw[],
   unknown: boolean,
@@ -188,7 +188,7 @@ const isNameless = (flaws: readonly Flaw[]): boolean =>
   flaws.some(({ key, severity }) => key === undefined && severity === 'error');
 
 /** Whether the file has fewer resources than before, or an error. */
-export function isWorse(before: KnownFile | undefined, after: KnownFile): boolean {
+export function isWorse(before: FileContent | undefined, after: FileContent): boolean {
   if (after.flaws.some(({ severity }) => severity === 'error')) return true;
   if (before === undefined) return false;
   const has = new Set([...after.kept.keys(), ...after.resources.map(keyOf)]);

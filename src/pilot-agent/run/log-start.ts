@@ -17,7 +17,7 @@ interface Start {
 }
 
 /** Logs the configuration when the agent starts. */
-export function tellStart(
+export function logStart(
   { config, sources, plan, warnings }: CheckedConfig,
   { binary, oddities, passedOver, agentLog }: Start,
 ): void {

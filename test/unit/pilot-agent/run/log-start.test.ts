@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { LogLine } from '../../../../src/shared/log/log-line.ts';
 import { checkedConfig } from '../../../../src/pilot-agent/run/check-config.ts';
-import { tellStart } from '../../../../src/pilot-agent/run/tell-start.ts';
+import { logStart } from '../../../../src/pilot-agent/run/log-start.ts';
 import { resolved } from '../../../support/resolved.ts';
 
 let folder: string;
@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 it('at the start of an agent the log has what it is started with, and what is odd about that', async () => {
   const checked = await checkedConfig(resolved({ given: { configPath: folder } }));
   const lines: LogLine[] = [];
-  tellStart(checked, {
+  logStart(checked, {
     binary: '/envoy',
     oddities: ['the folder is small'],
     passedOver: [{ path: '/mesh', reason: 'it is a directory' }],

@@ -16,7 +16,7 @@ export interface MetricsLeftOut {
  * Returns a function that reports rows that were left out: for each source, the first row for each
  * reason, once. Each function has a separate record of its reports.
  */
-export function tellLeftOut() {
+export function leftOutReporter() {
   const reported = new Set<string>();
   return (
     { type, target }: Pick<MetricsSource, 'type' | 'target'>,

@@ -11,7 +11,7 @@ import type {
 import type { Reading } from '../../../streams/reading.ts';
 
 /** A process that exists, or is about to. */
-export interface HeldProcess {
+export interface LivingProcess {
   readonly epoch: number;
   readonly lineage: number;
   /** Emits the further events of the process; completes after its exit. */
@@ -19,14 +19,14 @@ export interface HeldProcess {
   readonly send: (signal: Signal) => void;
 }
 
-export interface HeldProcesses {
+export interface ProcessKeeper {
   /**
    * Behaves as the wrapped proxy, with one exception: until `release`, a process lives on if its
    * run is unsubscribed, or if its stream of signals errors.
    */
   readonly proxy: Proxy;
   /** The living processes, oldest first. */
-  readonly living: () => readonly HeldProcess[];
+  readonly living: () => readonly LivingProcess[];
   /**
    * From now on, unsubscribing a run ends its process. Processes that are already unsubscribed end
    * now.
@@ -35,14 +35,14 @@ export interface HeldProcesses {
 }
 
 /** Keeps the processes of a proxy alive, so that they survive the core that started them. */
-export function holdProcesses(proxy: Proxy): HeldProcesses {
-  const living = new Set<HeldProcess>();
+export function keepProcesses(proxy: Proxy): ProcessKeeper {
+  const living = new Set<LivingProcess>();
   const released$ = new AsyncSubject<void>();
 
   function hold(
     { epoch, lineage }: Launch,
     start$: (orders$: Observable<Signal>) => Observable<ProcessEvent>,
-  ): HeldProcess {
+  ): LivingProcess {
     const orders$ = new Subject<Signal>();
     const gone = () => living.delete(envoyProcess);
     const life$ = start$(orders$).pipe(
@@ -50,7 +50,7 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
       // Otherwise a subscriber after its end would start another process.
       share({ resetOnError: false, resetOnComplete: false, resetOnRefCountZero: () => released$ }),
     );
-    const envoyProcess: HeldProcess = {
+    const envoyProcess: LivingProcess = {
       epoch,
       lineage,
       life$,

@@ -5,25 +5,25 @@ import { memoTable } from '../scope/memo.ts';
 import { peerAuthenticationOf, type PeerPolicy } from '../scope/peer-authentication-of.ts';
 
 /** Returns whether an endpoint is marked as one that supports mutual TLS. */
-export type AskedForMutualTls = (endpoint: Endpoint) => boolean;
+export type MutualTlsMark = (endpoint: Endpoint) => boolean;
 
 /**
  * Marks the endpoints that support mutual TLS. None is marked if a rule sets another TLS mode.
  * Unless a rule sets ISTIO_MUTUAL, endpoints whose PeerAuthentication disables mutual TLS are not
  * marked.
  */
-export function askedForMutualTls(
+export function mutualTlsMark(
   environment: Environment,
   rule: MatchedRule | undefined,
   port: number,
   subset: Subset | undefined,
-): AskedForMutualTls {
+): MutualTlsMark {
   const mode = tlsModeOf(
     subset === undefined ? rule?.spec.trafficPolicy : subset.trafficPolicy,
     port,
   );
   if (mode !== undefined && mode !== 'istio-mutual') return () => false;
-  const can: AskedForMutualTls = ({ tlsMode }) => tlsMode === 'istio';
+  const can: MutualTlsMark = ({ tlsMode }) => tlsMode === 'istio';
   if (mode === 'istio-mutual' || disablingPolicies(environment) === undefined) return can;
   return (endpoint) =>
     can(endpoint) && modeAt(policyOf(environment, endpoint), endpoint.port) !== 'disable';

@@ -33,13 +33,13 @@ export function follow({ changes$, reading$ }: ContributingSource): Observable<S
   return merge(read$, later$);
 }
 
-interface Held {
+interface LastReading {
   readonly reading: ContributedReading | undefined;
   readonly signs: readonly SourceChange[];
 }
 
-/** The options of {@link held}. */
-interface HeldOptions extends Pick<ContributingSource, 'names'> {
+/** The options of {@link sourceFromEvents}. */
+interface FromEventsOptions extends Pick<ContributingSource, 'names'> {
   readonly scheduler: SchedulerLike;
 }
 
@@ -48,11 +48,11 @@ interface HeldOptions extends Pick<ContributingSource, 'names'> {
  * once for all subscribers, and only while there is one. `reading$` waits for the first reading. A
  * reading whose hash differs from the previous one is a change.
  */
-export function held(
+export function sourceFromEvents(
   events$: Observable<SourceOutput>,
-  { names, scheduler }: HeldOptions,
+  { names, scheduler }: FromEventsOptions,
 ): ContributingSource {
-  function next({ reading: before }: Held, event: SourceOutput): Held {
+  function next({ reading: before }: LastReading, event: SourceOutput): LastReading {
     if (event.type !== 'reading')
       return { reading: before && withStatus(before, event), signs: [event] };
     return {

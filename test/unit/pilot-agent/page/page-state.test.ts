@@ -3,21 +3,21 @@ import type { LiveReport } from '../../../../src/pilot-agent/report/heard.ts';
 import { attention } from '../../../../src/pilot-agent/page/attention.ts';
 import { filtered, noFilter, unfiltered } from '../../../../src/pilot-agent/page/log-filter.ts';
 import {
-  type Known,
-  known,
+  type PageState,
+  afterMessage,
   type PageMessage,
   nothing,
-} from '../../../../src/pilot-agent/page/known.ts';
+} from '../../../../src/pilot-agent/page/page-state.ts';
 import { charts } from '../../../../src/pilot-agent/page/traffic-rates.ts';
 import type { LiveEvent } from '../../../../src/pilot-agent/report/live-events.ts';
 import { aLife, someLines, told } from '../../../support/browser/told.ts';
 
 const now = Date.parse('2026-11-22T12:00:00.000Z');
 const life = aLife(now);
-const heard = (events: readonly LiveEvent[], before: Known = nothing) =>
+const heard = (events: readonly LiveEvent[], before: PageState = nothing) =>
   events
     .map((event): PageMessage => ({ type: 'told', at: now - 5_000, told: event }))
-    .reduce(known, before);
+    .reduce(afterMessage, before);
 
 describe('what the page knows', () => {
   const all = heard(told(life));
@@ -33,8 +33,8 @@ describe('what the page knows', () => {
   });
 
   it('is the same after a new connection, which tells all again', () => {
-    const away = known(all, { type: 'away', at: now, reason: 'gone' });
-    const again = heard(told(life), known(away, { type: 'connected', at: now }));
+    const away = afterMessage(all, { type: 'away', at: now, reason: 'gone' });
+    const again = heard(told(life), afterMessage(away, { type: 'connected', at: now }));
     expect(again).toEqual({ ...all, link: { kind: 'connected' } });
   });
 
@@ -66,7 +66,8 @@ describe('what the page knows', () => {
   });
 
   it('is away since the first failure, not since the last one', () => {
-    const away = (before: Known, at: number) => known(before, { type: 'away', at, reason: 'gone' });
+    const away = (before: PageState, at: number) =>
+      afterMessage(before, { type: 'away', at, reason: 'gone' });
     expect(away(away(nothing, 1_000), 9_000).link).toEqual({
       kind: 'away',
       reason: 'gone',

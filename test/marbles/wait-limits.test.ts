@@ -1,16 +1,16 @@
 import { describe, it } from 'vitest';
-import { patience } from '../../src/pilot-discovery/push/patience.ts';
+import { waitLimits } from '../../src/pilot-discovery/push/wait-limits.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const values = { i: { type: 'introduced' }, w: { type: 'warmed' } };
 
-describe('patience', () => {
+describe('the limits of waits', () => {
   it(
     'has a proxy introduced 1 s after its first request, whatever it asks then',
     marbles((m) => {
       const request$ = m.hot('   -r-r 400ms r|');
       const clusters$ = m.hot('  -|');
-      m.expectObservable(patience(request$, clusters$)).toBe('- 1s (i|)', values);
+      m.expectObservable(waitLimits(request$, clusters$)).toBe('- 1s (i|)', values);
     }),
   );
 
@@ -19,7 +19,7 @@ describe('patience', () => {
     marbles((m) => {
       const request$ = m.hot('   r|');
       const clusters$ = m.hot('  -c 2s c---|');
-      m.expectObservable(patience(request$, clusters$)).toBe('1s i 6001ms (w|)', values);
+      m.expectObservable(waitLimits(request$, clusters$)).toBe('1s i 6001ms (w|)', values);
     }),
   );
 });

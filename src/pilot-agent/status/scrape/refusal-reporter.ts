@@ -23,7 +23,7 @@ const words: Readonly<Record<RefusedScrape, string>> = {
  * Returns a function that reports sources of which no more metrics are taken: each reason of each
  * source once an hour. Each function has a separate record of its reports.
  */
-export function tellRefused(scheduler: SchedulerLike) {
+export function refusalReporter(scheduler: SchedulerLike) {
   const reportedAt = new Map<string, number>();
   return (
     { type, target }: Pick<MetricsSource, 'type' | 'target'>,
