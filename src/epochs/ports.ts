@@ -92,7 +92,7 @@ export interface AdoptedEpoch extends Place {
   readonly pid: number;
 }
 
-/** An event of a process: at most one when it exists, and one when it has ended. */
+/** An event of a process: `spawned` if it comes to exist, and `exited` when it has ended. */
 export type ProcessEvent =
   | { readonly type: 'spawned'; readonly pid: number }
   | { readonly type: 'exited'; readonly exit: Exit };

@@ -7,7 +7,7 @@ import type { Exit } from './ports.ts';
 import type { Change } from '../streams/reading.ts';
 
 /**
- * The measured times: from the launch of an epoch to LIVE; from its request to drain to its end;
+ * The measured times: from the launch of an epoch to LIVE; from the start of its drain to its end;
  * from its launch to its end.
  */
 export type Spans = 'start' | 'drain' | 'life';
@@ -43,8 +43,8 @@ export type Happening =
   /** All sources were read, after a window or without one. */
   | { readonly type: 'window-closed'; readonly at: number }
   /**
-   * Envoy serves the stored configuration, which was confirmed at `of`; if `of` is undefined, that
-   * of the control plane.
+   * Envoy serves the stored configuration, which was confirmed at `of`. If `of` is undefined, Envoy
+   * serves the configuration of the control plane.
    */
   | { readonly type: 'stored-served'; readonly at: number; readonly of: number | undefined };
 

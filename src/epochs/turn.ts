@@ -27,8 +27,8 @@ import type { Timing } from './timing.ts';
  * parent that comes up alone has 1 s; the turn is granted when it then answers that it is not LIVE
  * (`waiting`).
  *
- * The turn is not granted while an epoch older than the parent still drains, which the start of the
- * next would cut at once (measured, Envoy 1.36.2), nor while another lineage has the admin
+ * The turn is not granted while an epoch older than the parent still drains: a start would cut that
+ * epoch at once (measured, Envoy 1.36.2). Nor is it granted while another lineage has the admin
  * endpoint. A silent parent that has lost a child serves no one: then the turn is granted at once.
  *
  * Reads `events$` from the time of its subscription. Never errors.

@@ -7,9 +7,9 @@ import {
 } from 'rxjs';
 
 /**
- * Returns how long no value may come before the merged value is emitted, in ms. Called at the first
- * value of a window, with the ms of silence before it (Infinity before the very first), and its
- * previous result (0 at first).
+ * Returns the length of the silence after which the merged value is emitted, in ms. Called at the
+ * first value of a window, with the silence before that value in ms (Infinity before the very
+ * first), and with the previous result (0 at first).
  */
 export type Quiet = (silence: number, before: number) => number;
 

@@ -36,8 +36,8 @@ export interface ReadingDelays {
   /** The time between two readings that nothing triggers, in case an event was lost. */
   readonly reread?: number;
   /**
-   * The time from a change without another one to the reading in advance, before the window closes;
-   * none if left out.
+   * The silence after a change before the source is read in advance, while the window is still
+   * open. If it is left out, nothing is read in advance.
    */
   readonly quiet?: number;
   /**

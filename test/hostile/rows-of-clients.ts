@@ -102,7 +102,7 @@ export const clients: readonly Row[] = [
     attack: sends(() =>
       whole({ node: { ...node, metadata: { a: 'a'.repeat(2 << 20) } }, typeUrl: typeUrls.cluster }),
     ),
-    told: ['discovery.stream_refused', 'what it says of its node has'],
+    told: ['discovery.stream_refused', 'its node has'],
   },
   {
     name: 'endpoints by 99,000 names that nobody has',

@@ -8,7 +8,7 @@ interface Served {
   readonly index: number;
 }
 
-/** Two Gateways with one selector that have the same host at the same port. */
+/** Finds Gateways with the same selector that have the same host at the same port. */
 export const checkGatewayConflicts: Check = function* ({ gateways }) {
   const served = new Map<string, Served>();
   for (const gateway of gateways)

@@ -2,7 +2,7 @@ import { type XdsType, xdsTypes } from '../push/view.ts';
 import type { BoundedDiff, ShownGroup, ShownProxy, ShownResource } from './bounded-diff.ts';
 import type { PathChange } from './changed-paths.ts';
 
-/** The names of proxies in the table; the others are counted. */
+/** The largest number of names of proxies in the head of a group; the others are counted. */
 const namesAtMost = 3;
 
 const presences: Readonly<Record<ShownProxy['presence'], string>> = {

@@ -105,8 +105,8 @@ function contradicts(outer: HttpMatch, inner: HttpMatch): boolean {
 }
 
 /**
- * Returns whether one match is not within another, or whether that is unknown: with regular
- * expressions.
+ * Returns whether the inner match may match a value that the outer one does not. That is unknown
+ * for regular expressions, and then it is true.
  */
 function isWider(inner: StringMatch | undefined, outer: StringMatch | undefined): boolean {
   if (

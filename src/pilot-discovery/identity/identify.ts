@@ -22,7 +22,7 @@ const late: CallerIdentity = {
  * Returns how a caller is authenticated: by its client certificate; without one, by its token. If
  * it presents both, the certificate counts, and the token must claim the same service account.
  *
- * @param trustDomain$ emits the mesh's trust domain at once, if it is read, otherwise once it is
+ * @param trustDomain$ emits the trust domain of the mesh: at once, or as soon as it is read
  * @param review$ undefined if nobody can review tokens
  */
 export function identifyBy(

@@ -16,7 +16,7 @@ import { callerOfAccount } from './caller.ts';
 import { type CallerIdentity, unauthenticated } from './caller-identity.ts';
 import type { ReviewToken, TokenProof } from './review-token.ts';
 
-/** Whose tokens are accepted, and for whom they must be: one of the audiences. */
+/** An issuer. Its tokens are accepted if they are for one of the audiences. */
 export interface TokenIssuer {
   readonly issuer: string;
   readonly audiences: readonly string[];
@@ -24,7 +24,7 @@ export interface TokenIssuer {
 
 /** The public keys of an issuer. */
 export interface IssuerKeys {
-  /** Emits the last ones as JWKS at once, if they are known; or why there are none. */
+  /** Emits the newest keys as JWKS, at once if there are any; or why there are none. */
   readonly keys$: Observable<
     { readonly ok: true; readonly keys: string } | { readonly ok: false; readonly reason: string }
   >;
@@ -105,7 +105,7 @@ async function verified(
   }
 }
 
-/** Returns undefined if another key may have signed. */
+/** Returns undefined if another key may have signed; throws any other error. */
 function ifOtherKey(error: unknown): undefined {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
 }

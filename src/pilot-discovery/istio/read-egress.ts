@@ -86,7 +86,7 @@ const egress: ReadMember<Egress> = (value, place) => {
   if (read.port?.number === 0 && read.bind.startsWith(unix) && !isHttpPort(read.port))
     warn(
       below(place, 'port'),
-      'connections that are not HTTP name no port here: only a VirtualService leads them anywhere',
+      'a connection that is not HTTP has no port here: without a VirtualService it leads nowhere',
     );
   return read;
 };

@@ -28,7 +28,7 @@ import {
   type TrafficDistribution,
 } from './traffic-distribution.ts';
 
-/** A ServiceEntry may have as many ports. There are two families of addresses. */
+/** The limits. A ServiceEntry may have 256 ports too. A Service has one address of each family. */
 const most = { ports: 256, addresses: 2, names: 256 };
 
 /** Members that do not affect calls within the mesh. */
@@ -102,7 +102,7 @@ function sayWhatIsLeftOut(get: Get, place: Place): void {
   )
     warn(
       below(place, 'sessionAffinity'),
-      'it has no effect: give a DestinationRule with consistentHash, useSourceIp',
+      'it has no effect: give a DestinationRule with consistentHash and useSourceIp',
     );
   const local = oneOf({ Cluster: 'all', Local: 'local' } as const, 'all');
   if (get('internalTrafficPolicy', local) === 'local')

@@ -28,8 +28,7 @@ export function bytesFlaw(bytes: Uint8Array, nodeField: NodeField): string | und
       counts.set(field, count);
       if (count > mostNames) return `it names more than ${mostNames} resources, which is the limit`;
       if (field === nodeField && type === WireType.LengthDelimited) node += reader.pos - begun;
-      if (node > largestNode)
-        return `what it says of its node has ${node} bytes, and ${largestNode} are the limit`;
+      if (node > largestNode) return `its node has ${node} bytes, and ${largestNode} are the limit`;
     }
   } catch {
     return undefined;

@@ -46,10 +46,10 @@ export function claimsOf(content: ClaimingContent | undefined): ReadonlyMap<Reso
 }
 
 /**
- * Returns the resource that counts under a key, and the flaws of the others: the first resource.
- * Without one, it is the last good version in a content in which it is bad now, or else `last`, if
- * it is bad in some content. A bad resource without a good version is replaced by one that closes
- * what it would restrict. Pure.
+ * Returns the resource that counts under a key, and the flaws of the others. The first resource
+ * counts. If there is none, but the resource is bad in some content, its last good version counts:
+ * that of a content, or else `last`. If there is no good version, a resource that closes what the
+ * bad one would restrict counts. Pure.
  *
  * @param last the winner before
  */

@@ -35,7 +35,7 @@ export interface ConsulConfig extends Required<Omit<ConsulServer, 'proxy'>> {
 export interface SecureConfig {
   readonly address: ListenAddress;
   readonly files: ServingPaths;
-  /** By flags, or the places of a Secret that may be mounted. */
+  /** Whether flags name the files, or they are those of a Secret that may be mounted. */
   readonly filesAre: 'given' | 'mounted';
   /** Whether a caller may be a node of another namespace or account. */
   readonly nodes: 'own' | 'any';

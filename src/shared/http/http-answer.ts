@@ -18,7 +18,7 @@ export interface HttpAnswer {
 export interface HttpQuestion {
   readonly method?: 'GET' | 'PUT' | 'POST' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes, if it contains what must not become a text in the heap. */
+  /** Bytes, if it contains a secret, which must not become a string in the heap. */
   readonly body?: string | Uint8Array;
   /** PEM of the roots that verify an `https` server; Node's roots if left out. */
   readonly ca?: string | Buffer;

@@ -14,7 +14,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'none';
 
 /**
  * Returns the line about an event, with the text of the catalogue. If the event has several texts,
- * or makes one, their key and the values of the text are `given`. Pure.
+ * `given` begins with the key of one of them. The values that a text needs follow. Pure.
  */
 export function line<Event extends LogEvent>(
   event: Event,

@@ -9,7 +9,7 @@ import {
   type Unsure,
 } from './quick-scalar.ts';
 
-/** Characters of a key: YAML allows 1,024 of one that is not announced by `?`. */
+/** The largest number of characters of a key. YAML allows 1,024 if no `?` announces the key. */
 const longestKey = 256;
 
 const [newLine, space, doubleQuote, hash, singleQuote, dash, dot, colon, backslash] =
@@ -87,7 +87,10 @@ export class QuickCursor {
     return true;
   }
 
-  /** Skips blanks among brackets. Returns false if a line is left of the block around them. */
+  /**
+   * Skips blanks among brackets. Returns false if a line begins too far left to be within the block
+   * around them.
+   */
   skipBlanks(around: number): boolean {
     this.skipSpaces();
     if (this.code() !== newLine) return true;

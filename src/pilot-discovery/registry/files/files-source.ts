@@ -55,7 +55,7 @@ interface Step {
   /** How long the look took, in ms. */
   readonly took: number;
   /**
-   * After this time, the held and unreadable files are looked at again, and nothing else. In ms;
+   * After this time, the pending and unreadable files are looked at again, and nothing else. In ms;
    * undefined if there are none.
    */
   readonly again: number | undefined;

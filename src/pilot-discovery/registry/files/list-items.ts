@@ -28,7 +28,10 @@ export function listItems({ bytes, before }: FileDocument): readonly FileDocumen
   });
 }
 
-/** An entry is indented as the first one: `- ` cannot begin a line of an entry in that column. */
+/**
+ * All entries begin in the column of the first one. No other line of an entry has `- ` in that
+ * column.
+ */
 function spansOfYaml(lines: readonly string[]): readonly Span[] | undefined {
   const items = lines.indexOf('items:');
   if (items === -1 || !lines.includes('kind: List')) return undefined;

@@ -22,7 +22,7 @@ const groups: Readonly<Record<Group, { readonly name: string; readonly apiVersio
   telemetry: { name: 'telemetry.istio.io', apiVersion: '' },
 };
 
-/** Kinds that the version which the API prefers for their group does not have. */
+/** The version of each kind that is missing in the version that the API prefers for its group. */
 const olderVersions: ReadonlyMap<WrittenKind, string> = new Map([['ProxyConfig', 'v1beta1']]);
 
 /**

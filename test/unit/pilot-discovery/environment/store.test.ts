@@ -120,8 +120,7 @@ describe('reduceStore', () => {
         key: 'WorkloadEntry/n/x',
         origin: two,
         field: '',
-        reason:
-          'WorkloadEntry/n/x is not used from here, for one has it too (here:4) and comes first',
+        reason: 'this WorkloadEntry/n/x is not used: one has it too (here:4), and comes first',
         severity: 'error',
       },
     ]);

@@ -231,7 +231,7 @@ describe('a mistake in a route of connections', () => {
     ],
     [
       'tcp: [{ route: [{ destination: { host: a.mesh } }] }]',
-      'error spec.hosts: one without hosts is for delegation, and has no tls and tcp',
+      'error spec.hosts: a VirtualService without hosts is for delegation, and has no tls and tcp',
     ],
     [
       'hosts: [a.example.com], tls: [{ route: [{ destination: { host: a.mesh } }] }]',

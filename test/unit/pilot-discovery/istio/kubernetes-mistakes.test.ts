@@ -103,7 +103,7 @@ describe('a mistake in a Service', () => {
     ],
     [
       `${http}\nsessionAffinity: ClientIP`,
-      '6 spec.sessionAffinity: it has no effect: give a DestinationRule with consistentHash, useSourceIp',
+      '6 spec.sessionAffinity: it has no effect: give a DestinationRule with consistentHash and useSourceIp',
     ],
     [
       `${http}\ninternalTrafficPolicy: Local`,

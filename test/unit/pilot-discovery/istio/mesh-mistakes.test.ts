@@ -74,7 +74,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ hosts: [a.com], ports: [{ number: 80, name: a }], resolution: STATIC, endpoints: [{ address: b.com }] }',
-      "endpoints[0].address: 'b.com' is no IP address, as resolution STATIC wants it: use DNS",
+      "endpoints[0].address: 'b.com' is no IP address, which resolution STATIC needs: use DNS",
     ],
     [
       '{ hosts: [a.com], ports: [{ number: 80, name: a }], resolution: STATIC, endpoints: [{ address: 10.0.0.1, ports: { b: 1 } }] }',
@@ -393,7 +393,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ host: a.com, trafficPolicy: { loadBalancer: { consistentHash: { useSourceIp: false } } } }',
-      'trafficPolicy.loadBalancer.consistentHash.useSourceIp: false names nothing to go by: set it to true, or leave consistentHash out',
+      'trafficPolicy.loadBalancer.consistentHash.useSourceIp: false gives no key: set it to true, or leave consistentHash out',
     ],
     [
       '{ host: a.com, trafficPolicy: { loadBalancer: { localityLbSetting: { distribute: [{ from: r1/*, to: { r1/*: 0, r2/*: 100 } }] } } } }',

@@ -51,7 +51,7 @@ describe('an egressProxy', () => {
         `egress: [{ bind: 'unix:///a', port: { number: 0, protocol: TCP }, hosts: ['*/*'] }]`,
       ),
     ).toEqual([
-      'warning 5 spec.egress[0].port: connections that are not HTTP name no port here: only a VirtualService leads them anywhere',
+      'warning 5 spec.egress[0].port: a connection that is not HTTP has no port here: without a VirtualService it leads nowhere',
     ]);
   });
 });

@@ -61,7 +61,7 @@ describe('a mistake in the access logs of a Telemetry', () => {
     [filter('for == 1'), `error ${at} 1: for is a reserved word of CEL`],
     [filter('string(1)'), `error ${at} 1: Envoy has no string() of 1 arguments`],
     [filter('a.b(1)'), `error ${at} 3: Envoy has no .b() of 1 arguments`],
-    [filter('[1].exists(x, x > 0)'), `error ${at} 5: Envoy has no loops, as exists() is`],
+    [filter('[1].exists(x, x > 0)'), `error ${at} 5: Envoy has no loops such as exists()`],
     [
       filter("request.path.matches('(')"),
       `error ${at} 14: '(' is no regular expression of RE2: a ) is missing`,
