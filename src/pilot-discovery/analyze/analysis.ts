@@ -35,9 +35,9 @@ const checks: readonly Check[] = [
 ];
 
 /**
- * Finds what is wrong with the resources of a store: what their readers say, and what they are
- * beside each other. The line of a finding is that of its resource, except for what a reader says.
- * Pure.
+ * Finds the mistakes in the resources of a store: those that their readers report, and those
+ * between resources. The line of a finding is that of its resource; a reader reports the line of
+ * the mistake. Pure.
  */
 export function analysisOf(store: Store, context: AnalysisContext): readonly AnalysisFinding[] {
   const mesh = context.mesh?.mesh ?? store.mesh;

@@ -6,7 +6,7 @@ import { placeOfProvider } from '../generate/scope/provider-place.ts';
 import { type AnalysisFacts, type Check, finding, isDefinedElsewhere } from './facts.ts';
 import type { AnalysisFinding } from './finding.ts';
 
-/** Providers that a rule names, and that the MeshConfig lacks or cannot use. */
+/** Finds providers that a rule names, and that the MeshConfig lacks or cannot use. */
 export const checkProviders: Check = function* (facts) {
   if (facts.mesh === undefined) return;
   const { mesh } = facts.mesh;
@@ -88,7 +88,7 @@ const lacking = (kind: string, name: string, others: readonly string[]): string 
 const choice = (names: readonly string[]): string =>
   names.length === 0 ? ': define it' : `: name one of ${names.join(', ')}`;
 
-/** The service of a provider, if it is not there. */
+/** Finds wrong addresses of providers: no service, several services, or no such port. */
 function* addressFindings(
   facts: AnalysisFacts,
   resource: Resource<'Telemetry' | 'AuthorizationPolicy'>,

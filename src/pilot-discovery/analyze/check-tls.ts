@@ -5,7 +5,10 @@ import { type Check, type AnalysisFacts, finding, servicesOf } from './facts.ts'
 
 type Rule = Resource<'DestinationRule'>;
 
-/** TLS of a DestinationRule that the PeerAuthentication of its host's namespace does not take. */
+/**
+ * Finds TLS modes of DestinationRules that the PeerAuthentication of the host's namespace does not
+ * accept.
+ */
 export const checkTls: Check = function* (facts) {
   for (const rule of facts.destinationRules)
     for (const [field, tls] of tlsOf(rule)) {
@@ -36,8 +39,8 @@ function contradiction(
   host: string,
 ): string | undefined {
   if (client !== 'istio-mutual' && client !== 'closed' && server === 'strict')
-    return `${host} takes mutual TLS alone, as its PeerAuthentication says: use ISTIO_MUTUAL`;
+    return `${host} accepts only mutual TLS, as its PeerAuthentication says: use ISTIO_MUTUAL`;
   if (client === 'istio-mutual' && server === 'disable')
-    return `${host} takes no TLS, as its PeerAuthentication says: use DISABLE`;
+    return `${host} accepts no TLS, as its PeerAuthentication says: use DISABLE`;
   return undefined;
 }

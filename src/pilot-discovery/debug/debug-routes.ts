@@ -31,7 +31,7 @@ function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never
  * Returns the handlers of `--httpAddr`: `/ready` for all clients, `/debug` for this machine.
  *
  * @param view$ emits the current view at once, on subscribe
- * @param viewOfNode returns the proxy with a node, and its view; undefined before the first snapshot
+ * @param viewOfNode returns the proxy of a node, and its view; undefined before the first snapshot
  * @param confirm lets held removals happen
  */
 export function debugRoutes(

@@ -87,7 +87,7 @@ function withDelegates(
     const delegate = usableDelegate(candidate, root.namespace);
     if (typeof delegate !== 'string')
       return mergeRoutes(route, withFullNames(delegate, domain).spec.http);
-    const reason = `the route is left out, for the delegate ${namespace}/${name} ${delegate}`;
+    const reason = `the route is left out: the delegate ${namespace}/${name} ${delegate}`;
     warnings.push({
       key: keyOf(root),
       origin: root.origin,

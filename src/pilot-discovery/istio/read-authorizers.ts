@@ -131,7 +131,7 @@ const overHttp = authorizer((get) => {
 
 const overGrpc = authorizer(() => ({ type: 'grpc' }));
 
-const consequence = 'what a policy asks this provider is refused';
+const consequence = 'requests that a policy sends to this provider are refused';
 
 const orRefused = (read: ReadMember<Authorizer>) => orClosed(read, consequence, 'errors');
 

@@ -89,7 +89,7 @@ function terminated(read: Written, mode: TerminatedTls['mode'], place: Place): S
   if ((minimum === '1.0' || minimum === '1.1') && suites.length === 0)
     warn(
       below(place, 'minProtocolVersion'),
-      'versions below TLSV1_2 need cipherSuites that they have: those of Envoy are newer',
+      'versions below TLSV1_2 need cipherSuites that they support: the defaults of Envoy are newer',
     );
   const isChecked = Object.values(client).some((setting) => setting.length > 0);
   if (mode === 'simple' && isChecked)

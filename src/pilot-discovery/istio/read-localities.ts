@@ -45,7 +45,7 @@ export const localities: ReadMember<LocalitySettings> = (value, place) =>
       if (from === to)
         wrong(
           placeOf(`failover[${index}].to`),
-          `'${to}' is where it comes from: name another region`,
+          `'${to}' is the region that fails over: name another one`,
         );
     });
     if (distribute.length > 0 && failover.length > 0)

@@ -68,7 +68,10 @@ const accessLogging: ReadMember<AccessLogging> = (value, place) =>
     const expression = get('filter', maybe(filter));
     const logging = get('disabled', boolean) === true ? 'off' : 'on';
     if (expression !== undefined && providers.length === 0)
-      warn(below(place, 'filter'), 'it counts for the providers beside it, and there are none');
+      warn(
+        below(place, 'filter'),
+        'it applies only to the providers of this entry, and there are none',
+      );
     return { sides: get('match', matchedSides), providers, logging, filter: expression ?? '' };
   });
 

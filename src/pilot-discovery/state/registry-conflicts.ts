@@ -37,12 +37,12 @@ function differenceOf(first: Service, service: Service): string | undefined {
   if (service.namespace !== first.namespace)
     return `it is not joined with ${key}, which has the host ${host} in another namespace: proxies of ${service.namespace} call this one, all others call that one`;
   if (service.resolution !== first.resolution)
-    return `it is not used, for ${key} has the host ${host} with resolution ${first.resolution}, and this one with ${service.resolution}`;
+    return `it is not used: ${key} has the host ${host} with resolution ${first.resolution}, and this one with ${service.resolution}`;
   const port = service.ports.find(({ number, protocol }) =>
     first.ports.some((other) => other.number === number && other.protocol !== protocol),
   );
   const protocol = first.ports.find(({ number }) => number === port?.number)?.protocol;
   return port === undefined
     ? undefined
-    : `its protocol ${port.protocol} of port ${port.number} is not used, for ${key} has the same host and port with ${protocol}`;
+    : `its protocol ${port.protocol} of port ${port.number} is not used: ${key} has the same host and port with ${protocol}`;
 }

@@ -72,7 +72,7 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAc
   ]);
   if ((token !== '' || key !== undefined) && server.startsWith('http:'))
     throw new Error(
-      `${cluster.place}: what proves who ${userName} is, is not sent over http: server has to be https://host:port`,
+      `${cluster.place}: the credentials of ${userName} are not sent over http: server has to be https://host:port`,
     );
   const servername = textOf(cluster.fields, 'tls-server-name');
   return {

@@ -46,6 +46,6 @@ function clashOf(
     first === undefined
       ? 'another service'
       : `${first.service.host} (${first.service.key}, ${first.port.protocol})`;
-  const reason = `the port ${port.number} of ${service.host} is not served ${place}, for ${older} has it there and is older: give ${service.host} an address of its own, or another port`;
+  const reason = `the port ${port.number} of ${service.host} is not served ${place}, because ${older} has it there and is older: give ${service.host} an address of its own, or another port`;
   return { key: service.key, reason };
 }

@@ -39,13 +39,12 @@ export function readInstances(body: unknown): ReadInstances {
   const instances = new Map<string, ReadInstance>();
   for (const row of body.map(rowOf)) {
     const { name, address, port, protocol, status } = row;
-    if (!isName(name))
-      problems.push(`an instance is not used, for its name is too long or no text`);
-    else if (port === 0) problems.push(`${name} is not used, for it has no port`);
+    if (!isName(name)) problems.push(`an instance is not used: its name is too long or no text`);
+    else if (port === 0) problems.push(`${name} is not used: it has no port`);
     else if (isIP(address) === 0)
-      problems.push(`${name} is not used, for its address '${address}' is no IP address`);
+      problems.push(`${name} is not used: its address '${address}' is no IP address`);
     else if (ports.size === most.ports && !ports.has(port))
-      problems.push(`${name} is not used, for the service has more than ${most.ports} ports`);
+      problems.push(`${name} is not used: the service has more than ${most.ports} ports`);
     else {
       const declared = ports.get(port);
       const read = { number: port, name: protocol, targetPort: undefined };
@@ -53,7 +52,7 @@ export function readInstances(body: unknown): ReadInstances {
       if (declared === undefined) ports.set(port, servicePort);
       else if (declared.protocol !== servicePort.protocol)
         problems.push(
-          `the protocol of ${name} is not used, for port ${port} is ${declared.protocol} at another instance and ${servicePort.protocol} there`,
+          `the protocol of ${name} is not used: port ${port} is ${declared.protocol} at another instance and ${servicePort.protocol} there`,
         );
       if (status !== 'critical') instances.set(name, { name, port, workload: workloadOf(row) });
     }

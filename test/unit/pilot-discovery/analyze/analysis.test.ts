@@ -264,7 +264,7 @@ describe('an analysis finds', () => {
         ) +
         resource('DestinationRule', 'b', 'host: b.test\ntrafficPolicy: { tls: { mode: DISABLE } }'),
       [
-        'Error [IST0113] (DestinationRule shop/a a.yaml:29) spec.trafficPolicy.tls: a.test takes mutual TLS alone, as its PeerAuthentication says: use ISTIO_MUTUAL',
+        'Error [IST0113] (DestinationRule shop/a a.yaml:29) spec.trafficPolicy.tls: a.test accepts only mutual TLS, as its PeerAuthentication says: use ISTIO_MUTUAL',
       ],
     ],
     [
@@ -278,7 +278,7 @@ describe('an analysis finds', () => {
         ),
       [
         'Warning [IST0127] (DestinationRule shop/a a.yaml:23) spec.subsets[0].labels: no endpoint of a.test has the labels v=1, so the subset v1 is empty',
-        'Error [IST0113] (DestinationRule shop/a a.yaml:24) spec.subsets[0].trafficPolicy.tls: a.test takes no TLS, as its PeerAuthentication says: use DISABLE',
+        'Error [IST0113] (DestinationRule shop/a a.yaml:24) spec.subsets[0].trafficPolicy.tls: a.test accepts no TLS, as its PeerAuthentication says: use DISABLE',
       ],
     ],
     [

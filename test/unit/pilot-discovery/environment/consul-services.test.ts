@@ -96,12 +96,12 @@ describe('services of Consul', () => {
     [
       'resolution',
       entry(`resolution: DNS, ${http}`),
-      'it is not used, for ConsulService/default/web has the host web.service.consul with resolution static, and this one with dns',
+      'it is not used: ConsulService/default/web has the host web.service.consul with resolution static, and this one with dns',
     ],
     [
       'protocol',
       entry(served.replace('protocol: HTTP', 'protocol: TCP')),
-      'its protocol tcp of port 80 is not used, for ConsulService/default/web has the same host and port with http',
+      'its protocol tcp of port 80 is not used: ConsulService/default/web has the same host and port with http',
     ],
   ])('are in conflict with a ServiceEntry of another %s', (_, resources, reason) => {
     const environment = environmentAfter(consul(['10.0.0.1']), resources);

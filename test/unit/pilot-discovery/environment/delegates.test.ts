@@ -74,7 +74,7 @@ describe('a delegate', () => {
         key: 'VirtualService/n/root',
         origin: { source: 'files', path: 'root.yaml', line: 1 },
         field: 'spec.http[0].delegate',
-        reason: `the route is left out, for the delegate m/part ${reason}`,
+        reason: `the route is left out: the delegate m/part ${reason}`,
         severity: 'warning',
       },
     ]);

@@ -14,7 +14,7 @@ const flawsOf = (provider: string) => {
   };
 };
 
-const refused = '; what a policy asks this provider is refused';
+const refused = '; requests that a policy sends to this provider are refused';
 const http = (fields: string) => `{ name: p, envoyExtAuthzHttp: { ${fields} } }`;
 const grpc = (fields: string) => `{ name: p, envoyExtAuthzGrpc: { ${fields} } }`;
 const at = 'service: a.mesh, port: 80';

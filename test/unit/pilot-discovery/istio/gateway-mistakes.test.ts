@@ -161,7 +161,7 @@ describe('what has no effect in a Gateway, and is used all the same', () => {
     ],
     [
       secure('mode: SIMPLE, credentialName: c, minProtocolVersion: TLSV1_1'),
-      '8 spec.servers[0].tls.minProtocolVersion: versions below TLSV1_2 need cipherSuites that they have: those of Envoy are newer',
+      '8 spec.servers[0].tls.minProtocolVersion: versions below TLSV1_2 need cipherSuites that they support: the defaults of Envoy are newer',
     ],
     [
       secure('mode: SIMPLE, credentialName: c, cipherSuites: [AES128-SHA, RC4]'),

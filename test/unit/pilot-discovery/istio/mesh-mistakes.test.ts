@@ -357,7 +357,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ host: a.com, trafficPolicy: { loadBalancer: { localityLbSetting: { failover: [{ from: a, to: a }] } } } }',
-      "trafficPolicy.loadBalancer.localityLbSetting.failover[0].to: 'a' is where it comes from: name another region",
+      "trafficPolicy.loadBalancer.localityLbSetting.failover[0].to: 'a' is the region that fails over: name another one",
     ],
     [
       '{ host: a.com, trafficPolicy: { portLevelSettings: [{ port: {} }] } }',

@@ -50,7 +50,7 @@ describe('a mistake in the access logs of a Telemetry', () => {
     ],
     [
       logging('{ filter: { expression: response.code >= 400 } }'),
-      'warning 6 spec.accessLogging[0].filter: it counts for the providers beside it, and there are none',
+      'warning 6 spec.accessLogging[0].filter: it applies only to the providers of this entry, and there are none',
     ],
     [filter(''), 'error 6 spec.accessLogging[0].filter.expression: it is missing'],
     [filter('response.code >='), `error ${at} 17: it ends too early`],

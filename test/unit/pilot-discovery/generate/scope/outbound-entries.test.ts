@@ -94,7 +94,7 @@ describe('services at one port', () => {
     expect(clash).toEqual({
       key: 'ServiceEntry/default/b1',
       reason:
-        'the port 90 of b.mesh is not served at 240.1.0.0/16, for a.mesh (ServiceEntry/default/a0, tcp) has it there and is older: give b.mesh an address of its own, or another port',
+        'the port 90 of b.mesh is not served at 240.1.0.0/16, because a.mesh (ServiceEntry/default/a0, tcp) has it there and is older: give b.mesh an address of its own, or another port',
     });
   });
 });

@@ -51,7 +51,7 @@ describe('what is read of the instances of a service', () => {
         },
       ],
       problems: [
-        'the protocol of n1/web-2 is not used, for port 8080 is http at another instance and auto there',
+        'the protocol of n1/web-2 is not used: port 8080 is http at another instance and auto there',
       ],
     });
   });
@@ -96,12 +96,12 @@ describe('what is read of the instances of a service', () => {
         row({ ID: 'a\nb' }),
       ),
     ).toEqual([
-      'n1/web-1 is not used, for it has no port',
-      'n1/web-1 is not used, for it has no port',
-      "n1/web-1 is not used, for its address 'web.example' is no IP address",
+      'n1/web-1 is not used: it has no port',
+      'n1/web-1 is not used: it has no port',
+      "n1/web-1 is not used: its address 'web.example' is no IP address",
       ...Array.from(
         { length: 3 },
-        () => 'an instance is not used, for its name is too long or no text',
+        () => 'an instance is not used: its name is too long or no text',
       ),
     ]);
     const ports = Array.from({ length: 300 }, (_, index) =>
