@@ -135,6 +135,7 @@ function indexesAfter(
   | 'servicesByLabel'
   | 'pods'
   | 'endpointSlices'
+  | 'endpointsOfPods'
   | 'consulInstances'
 > {
   return {
