@@ -62,33 +62,6 @@ export function secretReadings(
   }: SecretReadingsOptions,
 ): Observable<AuthorityReading> {
   const collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
-  const contentOf = (
-    name: AuthoritySecret,
-    object: KubeObject | undefined,
-  ): AuthoritySecretEvent => {
-    const now = scheduler.now();
-    const content =
-      object === undefined ? ({ type: 'absent' } as const) : readAuthoritySecret(name, object, now);
-    return { type: 'content', name, content, now };
-  };
-  const eventsOf = (name: AuthoritySecret, sign: FollowSign): readonly AuthoritySecretEvent[] => {
-    switch (sign.type) {
-      case 'listed':
-        return [contentOf(name, sign.objects[0])];
-      case 'set':
-        return [contentOf(name, sign.object)];
-      case 'removed':
-        return [contentOf(name, undefined)];
-      case 'lost': {
-        const cause = sign.cause === 'no-answer' ? sign.cause : 'refused';
-        return [{ type: 'lost', name, cause, reason: sign.reason, now: scheduler.now() }];
-      }
-      case 'current':
-        return [];
-      default:
-        return unreachable(sign);
-    }
-  };
   const create$ = defer(() => newRoot(rootLifetime, scheduler.now())).pipe(
     mergeMap((root) => {
       const body = rootSecret(namespace, root);
@@ -113,7 +86,7 @@ export function secretReadings(
         );
       case 'read':
         return timer(effect.pause, scheduler).pipe(
-          map(() => contentOf(effect.name, effect.object)),
+          map(() => contentOf(effect.name, effect.object, scheduler.now())),
         );
       case 'create':
         return timer(effect.pause, scheduler).pipe(switchMap(() => create$));
@@ -123,7 +96,7 @@ export function secretReadings(
   };
   const signs$ = names.map((name) =>
     followObjects(api, { kind: 'Secret', namespace, name }, { random, scheduler }).pipe(
-      mergeMap((sign) => from(eventsOf(name, sign))),
+      mergeMap((sign) => from(eventsOf(name, sign, scheduler.now()))),
     ),
   );
   return merge(...signs$).pipe(
@@ -135,4 +108,38 @@ export function secretReadings(
     mergeMap(({ state: { reading } }) => (reading === undefined ? EMPTY : of(reading))),
     distinctUntilChanged(isSameReading),
   );
+}
+
+/** Returns the content of a Secret; `absent` without an object. `now`: ms since 1970. */
+function contentOf(
+  name: AuthoritySecret,
+  object: KubeObject | undefined,
+  now: number,
+): AuthoritySecretEvent {
+  const content =
+    object === undefined ? ({ type: 'absent' } as const) : readAuthoritySecret(name, object, now);
+  return { type: 'content', name, content, now };
+}
+
+function eventsOf(
+  name: AuthoritySecret,
+  sign: FollowSign,
+  now: number,
+): readonly AuthoritySecretEvent[] {
+  switch (sign.type) {
+    case 'listed':
+      return [contentOf(name, sign.objects[0], now)];
+    case 'set':
+      return [contentOf(name, sign.object, now)];
+    case 'removed':
+      return [contentOf(name, undefined, now)];
+    case 'lost': {
+      const cause = sign.cause === 'no-answer' ? sign.cause : 'refused';
+      return [{ type: 'lost', name, cause, reason: sign.reason, now }];
+    }
+    case 'current':
+      return [];
+    default:
+      return unreachable(sign);
+  }
 }

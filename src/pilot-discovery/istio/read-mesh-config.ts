@@ -52,55 +52,57 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
       isForeign ? 'warning' : severity,
     );
   };
-  const standard = defaultMeshConfig;
-  const folders: string[] = [];
-  const mesh = members(
-    value ?? {},
-    { parent: undefined, step: '', unknown: 'warning', ifWrong: 'refuse', tell },
-    [],
-    (get): MeshConfig => {
-      const policy = get('outboundTrafficPolicy', (inner, policyPlace) =>
-        members(inner, policyPlace, [], (policyMember) =>
-          policyMember(
-            'mode',
-            oneOf(
-              { ALLOW_ANY: 'allow-any', REGISTRY_ONLY: 'registry-only' } as const,
-              standard.outboundTrafficPolicy,
-            ),
-          ),
-        ),
-      );
-      const folder: ReadMember<string> = (value, place) => {
-        const address = needed(value, place);
-        if (address !== '' && !/^fs:\/\/./.test(address))
-          warn(place, `'${address}' is not read: only fs://FOLDER is`);
-        return address;
-      };
-      const sources = get(
-        'configSources',
-        list((source, sourcePlace) =>
-          members(source, sourcePlace, ['tlsSettings', 'subscribedResources'], (sourceMember) =>
-            sourceMember('address', folder),
-          ),
-        ),
-      );
-      for (const address of sources)
-        if (address.startsWith('fs://')) folders.push(address.slice('fs://'.length));
-      return {
-        rootNamespace: get('rootNamespace', text) || standard.rootNamespace,
-        trustDomain: get('trustDomain', text) || standard.trustDomain,
-        discoverySelectors: get('discoverySelectors', labelSelectors),
-        outboundTrafficPolicy: policy,
-        enableAutoMtls: get('enableAutoMtls', boolean) ?? standard.enableAutoMtls,
-        connectTimeoutMs: get('connectTimeout', durationAbove0) ?? standard.connectTimeoutMs,
-        protocolDetectionTimeoutMs:
-          get('protocolDetectionTimeout', duration) ?? standard.protocolDetectionTimeoutMs,
-        ...meshTelemetry(get),
-        authorizers: get('extensionProviders', authorizers),
-      };
-    },
-  );
+  const read = meshMembers(value ?? {}, {
+    parent: undefined,
+    step: '',
+    unknown: 'warning',
+    ifWrong: 'refuse',
+    tell,
+  });
   if (foreign > mostForeign)
     addFlaw(1, '', `${foreign - mostForeign} more fields have no effect here`, 'warning');
-  return { mesh, folders, flaws };
+  return { ...read, flaws };
 }
+
+const meshMembers: ReadMember<Pick<ReadMesh, 'mesh' | 'folders'>> = (value, place) =>
+  members(value, place, [], (get) => {
+    const standard = defaultMeshConfig;
+    const mesh: MeshConfig = {
+      rootNamespace: get('rootNamespace', text) || standard.rootNamespace,
+      trustDomain: get('trustDomain', text) || standard.trustDomain,
+      discoverySelectors: get('discoverySelectors', labelSelectors),
+      outboundTrafficPolicy: get('outboundTrafficPolicy', outboundTrafficPolicy),
+      enableAutoMtls: get('enableAutoMtls', boolean) ?? standard.enableAutoMtls,
+      connectTimeoutMs: get('connectTimeout', durationAbove0) ?? standard.connectTimeoutMs,
+      protocolDetectionTimeoutMs:
+        get('protocolDetectionTimeout', duration) ?? standard.protocolDetectionTimeoutMs,
+      ...meshTelemetry(get),
+      authorizers: get('extensionProviders', authorizers),
+    };
+    const folders = get('configSources', list(configSource)).flatMap((address) =>
+      address.startsWith('fs://') ? [address.slice('fs://'.length)] : [],
+    );
+    return { mesh, folders };
+  });
+
+const outboundTrafficPolicy: ReadMember<MeshConfig['outboundTrafficPolicy']> = (value, place) =>
+  members(value, place, [], (get) =>
+    get(
+      'mode',
+      oneOf(
+        { ALLOW_ANY: 'allow-any', REGISTRY_ONLY: 'registry-only' } as const,
+        defaultMeshConfig.outboundTrafficPolicy,
+      ),
+    ),
+  );
+
+/** Reads the address of a source: `fs://FOLDER`. */
+const configSource: ReadMember<string> = (value, place) =>
+  members(value, place, ['tlsSettings', 'subscribedResources'], (get) =>
+    get('address', (address, addressPlace) => {
+      const read = needed(address, addressPlace);
+      if (read !== '' && !/^fs:\/\/./.test(read))
+        warn(addressPlace, `'${read}' is not read: only fs://FOLDER is`);
+      return read;
+    }),
+  );

@@ -37,15 +37,8 @@ export function readNode(
     return typeof value === 'string' || typeof value === 'number' ? Number(value) : 0;
   };
   const [name = '', ...rest] = workload.split('.');
-  const namespace =
-    text('NAMESPACE') ||
-    text('CONFIG_NAMESPACE') ||
-    rest.join('.') ||
-    (dnsDomain.split('.')[0] ?? '');
-  const addresses = text('INSTANCE_IPS')
-    .split(',')
-    .map((ip) => ip.trim())
-    .filter((ip) => ip !== '');
+  const [domainStart = ''] = dnsDomain.split('.');
+  const addresses = namesIn(text('INSTANCE_IPS'));
   const mode = text('INTERCEPTION_MODE').toUpperCase();
   const labels = metadata['LABELS'];
   return {
@@ -53,7 +46,7 @@ export function readNode(
     role: role as ProxyNode['role'],
     addresses: (addresses.length > 0 ? addresses : [address]).map(canonicalAddress),
     name,
-    namespace,
+    namespace: text('NAMESPACE') || text('CONFIG_NAMESPACE') || rest.join('.') || domainStart,
     dnsDomain,
     interception: mode === 'NONE' ? 'none' : mode === 'TPROXY' ? 'tproxy' : 'redirect',
     labels: isObject(labels) ? texts(labels) : {},
@@ -63,9 +56,7 @@ export function readNode(
     meshId: text('MESH_ID'),
     tracing: sentTracing(ownMember(metadata, 'PROXY_CONFIG')),
     network: text('NETWORK'),
-    networkView: text('REQUESTED_NETWORK_VIEW')
-      .split(',')
-      .filter((network) => network !== ''),
+    networkView: namesIn(text('REQUESTED_NETWORK_VIEW')),
     ownPorts: [port('ENVOY_PROMETHEUS_PORT') || 15_090, port('ENVOY_STATUS_PORT') || 15_021],
     locality,
     bindable: isTrue(text('UNPRIVILEGED_POD')) ? 'unprivileged' : 'any',
@@ -75,14 +66,26 @@ export function readNode(
       outbound: isTrue(text('OUTBOUND_LISTENER_EXACT_BALANCE')),
     },
     istioVersion: text('ISTIO_VERSION'),
-    tls: {
-      clientCertChain: text('TLS_CLIENT_CERT_CHAIN'),
-      clientKey: text('TLS_CLIENT_KEY'),
-      clientRootCert: text('TLS_CLIENT_ROOT_CERT'),
-      serverCertChain: text('TLS_SERVER_CERT_CHAIN'),
-      serverKey: text('TLS_SERVER_KEY'),
-      serverRootCert: text('TLS_SERVER_ROOT_CERT'),
-    },
+    tls: tlsFiles(text),
+  };
+}
+
+/** Returns the names in a list with commas. */
+function namesIn(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function tlsFiles(text: (key: string) => string): ProxyNode['tls'] {
+  return {
+    clientCertChain: text('TLS_CLIENT_CERT_CHAIN'),
+    clientKey: text('TLS_CLIENT_KEY'),
+    clientRootCert: text('TLS_CLIENT_ROOT_CERT'),
+    serverCertChain: text('TLS_SERVER_CERT_CHAIN'),
+    serverKey: text('TLS_SERVER_KEY'),
+    serverRootCert: text('TLS_SERVER_ROOT_CERT'),
   };
 }
 
