@@ -128,6 +128,7 @@ const foreign = {
 const scripts = [
   'demo',
   'bench',
+  'test/calls',
   'test/chaos',
   'test/edits',
   'test/fuzz',

@@ -1,0 +1,86 @@
+import { request } from 'node:http';
+import { request as requestSecurely } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import type { Call, Via } from './plan.ts';
+
+/** Where each listener is: a port of 127.0.0.1, or the path of a socket. */
+export type Listeners = Readonly<Record<Via, number | string>>;
+
+/** Where calls are sent. */
+export interface Asking {
+  readonly listeners: Listeners;
+  /** The port of each service. */
+  readonly service: number;
+}
+
+/** An answer, without what differs from one request to the next. */
+export interface CallAnswer {
+  /** 0 if there is none. */
+  readonly status: number;
+  /** Whose application has answered; '' if none has. */
+  readonly from: string;
+  /** The names in the certificate that was shown; '' without TLS. */
+  readonly certificate: string;
+  /** What the application has received. */
+  readonly received: unknown;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+const isSecure = (via: Via) => via.includes('TLS');
+const nobody = { from: '', certificate: '', received: undefined, headers: {}, body: '' };
+
+/** Whether a listener has the services of all ports, so that a request has to name the port. */
+export const isForAllPorts = (via: Via) => via === 'HTTP proxy' || via === 'Unix socket';
+
+/**
+ * Sends a call over a connection of its own. Never rejects.
+ *
+ * @param to another listener than that of the call
+ */
+export function askCall(
+  { via, method, host, path, headers, sni }: Call,
+  { listeners, service }: Asking,
+  to: number | string = listeners[via],
+): Promise<CallAnswer> {
+  const named = isForAllPorts(via) ? `${host}:${service}` : host;
+  const options = {
+    ...(typeof to === 'number' ? { host: '127.0.0.1', port: to } : { socketPath: to }),
+    method,
+    path: to === listeners['HTTP proxy'] ? `http://${named}${path}` : path,
+    headers: { ...headers, host: named },
+    agent: false,
+    timeout: 20_000,
+  };
+  return new Promise((done) => {
+    const fail = () => done({ status: 0, ...nobody });
+    const asked = isSecure(via)
+      ? requestSecurely({ ...options, servername: sni, rejectUnauthorized: false })
+      : request(options);
+    asked
+      .on('response', (response) => {
+        const socket = response.socket as Partial<TLSSocket>;
+        const certificate = isSecure(via) ? (socket.getPeerCertificate?.().serialNumber ?? '') : '';
+        let body = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (body += piece))
+          .on('error', fail)
+          .on('end', () => {
+            const { date, 'x-envoy-upstream-service-time': time, ...rest } = response.headers;
+            const from = rest['x-backend'];
+            done({
+              status: response.statusCode ?? 0,
+              from: typeof from === 'string' ? from : '',
+              certificate,
+              received: body.startsWith('{') ? JSON.parse(body) : undefined,
+              headers: { ...rest, isDated: date !== undefined, isTimed: time !== undefined },
+              body: body.startsWith('{') ? '' : body,
+            });
+          });
+      })
+      .on('error', fail)
+      .on('timeout', () => asked.destroy(new Error('no answer in 20 s')))
+      .end();
+  });
+}

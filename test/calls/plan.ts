@@ -1,0 +1,92 @@
+import { type Draw, drawing } from './draw.ts';
+import { policies, routing, type RulePorts } from './rules.ts';
+import {
+  blocks,
+  gatewayHosts,
+  meshHosts,
+  methods,
+  origins,
+  paths,
+  queries,
+  users,
+} from './vocabulary.ts';
+
+/** The listeners to which calls are sent, and how often against the others. */
+const weights = {
+  sidecar: 6,
+  gateway: 5,
+  'gateway by TLS': 2,
+  'HTTP proxy': 2,
+  'Unix socket': 2,
+  'TLS of the sidecar': 1,
+  'TLS of the gateway': 1,
+} as const;
+
+export type Via = keyof typeof weights;
+export const vias = Object.keys(weights) as readonly Via[];
+
+/** A request, and the listener to which it is sent. */
+export interface Call {
+  readonly via: Via;
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The name that TLS asks for. */
+  readonly sni: string;
+}
+
+/** The names by which connections of TLS are passed on, and one that no rule has. */
+const passedOn = ['one.tls.mesh', 'two.tls.mesh', 'x.any.mesh', 'gone.tls.mesh'] as const;
+
+function callVia(draw: Draw, via: Via): Call {
+  const host = hostVia(draw, via);
+  const headers = {
+    'x-user': draw.oneOf(users),
+    'x-block': draw.oneOf(blocks),
+    origin: draw.oneOf(origins),
+    'access-control-request-method': draw.oneOf(['', '', 'PUT']),
+  };
+  return {
+    via,
+    method: draw.oneOf(methods),
+    host,
+    path: `${draw.oneOf(paths)}${draw.oneOf(queries)}`,
+    headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')),
+    // A connection may be reused for a host that its certificate does not have.
+    sni: via === 'gateway by TLS' && draw.chance(0.15) ? draw.oneOf(gatewayHosts) : host,
+  };
+}
+
+function hostVia(draw: Draw, via: Via): string {
+  switch (via) {
+    case 'gateway':
+    case 'gateway by TLS':
+      return draw.chance(0.1)
+        ? draw.oneOf(['unknown.example.com', ...meshHosts])
+        : draw.oneOf(gatewayHosts);
+    case 'TLS of the sidecar':
+    case 'TLS of the gateway':
+      return draw.oneOf(passedOn);
+    case 'sidecar':
+    case 'HTTP proxy':
+    case 'Unix socket':
+      return draw.chance(0.05) ? 'unknown.mesh' : draw.oneOf(meshHosts);
+  }
+}
+
+/** The rules and the calls of a seed. */
+export interface Plan {
+  readonly rules: readonly string[];
+  readonly calls: readonly Call[];
+}
+
+export function planOf(seed: number, count: number, ports: RulePorts): Plan {
+  const draw = drawing(seed);
+  const rules = [...routing(draw, ports), ...policies(draw)];
+  const many = vias.flatMap((via) => Array.from({ length: weights[via] }, () => via));
+  const calls = draw.several(count, count, () =>
+    callVia(draw, draw.oneOf(many as [Via, ...Via[]])),
+  );
+  return { rules, calls };
+}

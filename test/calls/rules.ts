@@ -1,0 +1,240 @@
+import { stringify } from 'yaml';
+import type { Draw } from './draw.ts';
+import {
+  blocks,
+  gatewayHosts,
+  type MeshHost,
+  meshHosts,
+  origins,
+  paths,
+  subsetsOf,
+  users,
+} from './vocabulary.ts';
+
+/** A part of a resource of Istio. */
+type Json = Readonly<Record<string, unknown>>;
+
+export interface RulePorts {
+  /** Of each service, at the sidecar of the client. */
+  readonly service: number;
+}
+
+export const resource = (
+  kind: string,
+  namespace: string,
+  name: string,
+  spec: Json,
+  group = 'networking',
+): string =>
+  stringify({
+    apiVersion: `${group}.istio.io/v1`,
+    kind,
+    metadata: { name, namespace },
+    spec,
+  });
+
+const given = (words: readonly string[]) =>
+  words.filter((word) => word !== '') as [string, ...string[]];
+
+/** Draws the conditions of a match. */
+function match(draw: Draw): Json {
+  const path = draw.oneOf(paths);
+  const uri = draw.oneOf<Json>([
+    { exact: path },
+    { prefix: path },
+    { prefix: path },
+    { regex: '/item/[0-9]+' },
+    { regex: '/[a-c].*' },
+  ]);
+  const header = draw.oneOf<Json>([
+    { exact: draw.oneOf(given(users)) },
+    { prefix: 'a' },
+    { regex: '[a-c]+' },
+    {},
+  ]);
+  return {
+    ...(draw.chance(0.7) && { uri, ...(draw.chance(0.2) && { ignoreUriCase: true }) }),
+    ...(draw.chance(0.25) && { headers: { 'x-user': header } }),
+    ...(draw.chance(0.15) && {
+      withoutHeaders: { 'x-block': { exact: draw.oneOf(given(blocks)) } },
+    }),
+    ...(draw.chance(0.2) && {
+      method: draw.oneOf<Json>([{ exact: 'POST' }, { exact: 'DELETE' }, { regex: 'P.*T' }]),
+    }),
+    ...(draw.chance(0.15) && { queryParams: { debug: { exact: '1' } } }),
+  };
+}
+
+/** Draws a destination; seldom one that there is not. */
+function destination(draw: Draw, port: number, host: MeshHost): Json {
+  const [first, ...more] = subsetsOf[host];
+  const subset = first === undefined ? undefined : draw.oneOf([first, ...more]);
+  return {
+    host: draw.chance(0.03) ? 'gone.mesh' : host,
+    ...(subset !== undefined && { subset: draw.chance(0.03) ? 'gone' : subset }),
+    ...(draw.chance(0.7) && { port: { number: port } }),
+  };
+}
+
+const headerChange = (draw: Draw): Json => ({
+  ...(draw.chance(0.6) && { set: { 'x-set': draw.oneOf(['one', '%REQ(X-USER)%']) } }),
+  ...(draw.chance(0.4) && { add: { 'x-added': 'more' } }),
+  ...(draw.chance(0.4) && { remove: ['x-user'] }),
+});
+
+const rewrite = (draw: Draw): Json =>
+  draw.oneOf<Json>([
+    { uri: '/' },
+    { uri: '/rewritten' },
+    { authority: 'other.name' },
+    { uri: '/both', authority: 'other.name' },
+    { uriRegexRewrite: { match: '/item/([0-9]+)', rewrite: '/i-\\1' } },
+  ]);
+
+function forward(draw: Draw, port: number, host: MeshHost): Json {
+  return {
+    route: [
+      {
+        destination: destination(draw, port, host),
+        ...(draw.chance(0.2) && { headers: { response: { set: { 'x-told': 'by the route' } } } }),
+      },
+    ],
+    ...(draw.chance(0.35) && { rewrite: rewrite(draw) }),
+    ...(draw.chance(0.3) && {
+      headers: { request: headerChange(draw), response: headerChange(draw) },
+    }),
+    ...(draw.chance(0.15) && { timeout: '5s' }),
+    ...(draw.chance(0.15) && {
+      corsPolicy: {
+        allowOrigins: [{ exact: draw.oneOf(given(origins)) }],
+        allowMethods: ['GET', 'PUT'],
+        allowHeaders: ['x-user'],
+        maxAge: '60s',
+      },
+    }),
+  };
+}
+
+/** Draws what a route does with its requests. */
+function action(draw: Draw, port: number): Json {
+  const forwarded = forward(draw, port, draw.oneOf(meshHosts));
+  return draw.oneOf<Json>([
+    forwarded,
+    forwarded,
+    forwarded,
+    forwarded,
+    {
+      redirect: draw.oneOf<Json>([
+        { uri: '/moved', redirectCode: 302 },
+        { authority: 'b.example.com' },
+        { scheme: 'https', redirectCode: 308 },
+        { uri: '/moved', authority: 'c.mesh', redirectCode: 307 },
+      ]),
+    },
+    { directResponse: { status: draw.oneOf([418, 410, 503]), body: { string: 'answered' } } },
+    { ...forwarded, fault: { abort: { httpStatus: 429, percentage: { value: 100 } } } },
+  ]);
+}
+
+function virtualService(draw: Draw, name: string, spec: Json, own: MeshHost, port: number): string {
+  const http = draw.several(2, 5, () => ({
+    match: draw.several(1, 2, () => match(draw)).filter((one) => Object.keys(one).length > 0),
+    ...action(draw, port),
+  }));
+  const last = {
+    route: [{ destination: { ...destination(draw, port, own), host: own } }],
+  };
+  const routes = [...http.filter((route) => route.match.length > 0), last];
+  return resource('VirtualService', 'default', name, { ...spec, http: routes });
+}
+
+/** Draws the rules of requests: for each host of the mesh, and for each one of the gateway. */
+export function routing(draw: Draw, { service }: RulePorts): readonly string[] {
+  return [
+    ...meshHosts.map((host) => {
+      const gateways = draw.chance(0.5) ? { gateways: ['mesh', 'shop/front'] } : {};
+      const spec = { hosts: [host], ...gateways };
+      return virtualService(draw, host.replace('.', '-'), spec, host, service);
+    }),
+    ...gatewayHosts.map((host) => {
+      const named = host.startsWith('x.wild') ? '*.wild.example.com' : host;
+      const spec = { hosts: [named], gateways: ['shop/front'] };
+      return virtualService(draw, host.replaceAll('.', '-'), spec, draw.oneOf(meshHosts), service);
+    }),
+    ...meshHosts
+      .filter((host) => subsetsOf[host].length > 0)
+      .map((host) =>
+        resource('DestinationRule', 'default', host.replace('.', '-'), {
+          host,
+          subsets: subsetsOf[host].map((version) => ({ name: version, labels: { version } })),
+          ...(draw.chance(0.5) && {
+            trafficPolicy: { loadBalancer: { simple: draw.oneOf(['ROUND_ROBIN', 'RANDOM']) } },
+          }),
+        }),
+      ),
+  ];
+}
+
+/** Draws a rule of a policy: where a request goes, and what it has. */
+function operation(draw: Draw): Json {
+  const path = draw.oneOf(paths);
+  return {
+    to: [
+      {
+        operation: {
+          ...(draw.chance(0.5)
+            ? { paths: [draw.oneOf([path, `${path}*`])] }
+            : { methods: [draw.oneOf(['DELETE', 'PUT', 'P*'])] }),
+          ...(draw.chance(0.2) && { notPaths: ['/a/*'] }),
+          ...(draw.chance(0.2) && { hosts: [draw.oneOf(['*.mesh', 'a.example.com', '*.com'])] }),
+        },
+      },
+    ],
+    ...(draw.chance(0.5) && {
+      when: [
+        draw.oneOf<Json>([
+          { key: 'request.headers[x-user]', values: [draw.oneOf(given(users)), 'a*'] },
+          { key: 'request.headers[x-block]', notValues: ['1'] },
+        ]),
+      ],
+    }),
+  };
+}
+
+/** Draws who may call; all callers of the stage are of the namespace `shop`. */
+const source = (draw: Draw): Json =>
+  draw.oneOf<Json>([
+    { namespaces: ['shop'] },
+    { principals: ['cluster.local/ns/shop/sa/client'] },
+    { notPrincipals: ['cluster.local/ns/shop/sa/gateway'] },
+    { principals: ['*/sa/gateway'] },
+    { notNamespaces: ['other'] },
+  ]);
+
+/** Draws the policies of the gateway and of the sidecar of `echo.mesh`. */
+export function policies(draw: Draw): readonly string[] {
+  const policy = (name: string, action: string, rules: readonly Json[]) => {
+    const [namespace, matchLabels] = name.startsWith('echo')
+      ? ['default', { app: 'echo' }]
+      : ['shop', { istio: 'ingressgateway' }];
+    const spec = { selector: { matchLabels }, action, rules };
+    return resource('AuthorizationPolicy', namespace, name, spec, 'security');
+  };
+  return [
+    policy(
+      'front-deny',
+      'DENY',
+      draw.several(1, 2, () => operation(draw)),
+    ),
+    policy('echo-deny', 'DENY', [
+      ...draw.several(1, 2, () => operation(draw)),
+      { from: [{ source: source(draw) }], ...operation(draw) },
+    ]),
+    ...(draw.chance(0.5)
+      ? [policy('front-allow', 'ALLOW', [{ to: [{ operation: { notPaths: ['/deep/*'] } }] }])]
+      : []),
+    ...(draw.chance(0.5)
+      ? [policy('echo-allow', 'ALLOW', [{ from: [{ source: source(draw) }] }, operation(draw)])]
+      : []),
+  ];
+}
