@@ -57,6 +57,8 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['identity'], 'SPIFFE ID of the client of the certificate authority'],
   [['requests'], 'Number of refused requests of this identity since the last line'],
   [['roots'], 'Number of roots of the certificate authority'],
+  [['namespaces', 'written'], 'Number of namespaces with the roots, and of written ConfigMaps'],
+  [['namespace'], 'A namespace whose ConfigMap another program replaces'],
   [['source'], 'Origin of a secret, or name of a source of configuration'],
   [['stream'], 'Number of the stream on which a secret is pushed'],
   [['by'], 'Origin of the request to end'],

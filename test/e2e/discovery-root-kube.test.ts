@@ -1,14 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ask } from '../support/ask.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { pluggedAuthority, testIssuer } from '../support/plugged-authority.ts';
+import { startKubeDiscovery } from '../support/e2e/kube-discovery.ts';
 import {
   endKubeProgram,
   kubeProgram,
@@ -21,12 +19,6 @@ import type { AuthorityParts } from '../../src/pilot-discovery/ca/signing-author
 
 if (kubeProgram === undefined)
   leftOut('the root of the mesh in a real Kubernetes API: there is no API server');
-
-interface Line {
-  readonly event: string;
-  readonly path?: string;
-  readonly roots?: number;
-}
 
 const namespace = 'istio-system';
 
@@ -52,30 +44,14 @@ describe.skipIf(kubeProgram === undefined)('the root of the mesh in a Kubernetes
         .catch(() => false);
   });
 
-  /** Starts a control plane. */
   async function start() {
-    const [grpcAddr = 0, secureGRPCAddr = 0, httpAddr = 0] = await freePorts(3);
-    const listen = { grpcAddr, secureGRPCAddr, httpAddr };
-    const child = execa(
-      process.execPath,
-      [
-        ...[resolve('dist/pilot-discovery.cjs'), 'discovery', '--registries', 'Kubernetes'],
-        ...['--kubeconfig', kube.kubeconfig, '--monitoringAddr', ''],
-        ...Object.entries(listen).flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]),
-      ],
-      { buffer: false, reject: false, cwd: folder, env: { ISTIOD_CUSTOM_HOST: '127.0.0.1' } },
+    const { kubeconfig } = kube;
+    const program = await startKubeDiscovery(
+      { kubeconfig, folder },
+      { ISTIOD_CUSTOM_HOST: '127.0.0.1' },
     );
-    let text = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-    ends.push(() => (child.kill('SIGTERM'), child));
-    const lines = () =>
-      text
-        .split('\n')
-        .filter((line) => line.startsWith('{'))
-        .map((line) => JSON.parse(line) as Line);
-    const ready = () => ask(httpAddr, '/ready');
-    return { secure: secureGRPCAddr, lines, ready, text: () => text };
+    ends.push(program.end);
+    return program;
   }
 
   /** Starts an istiod on the same API. */
@@ -145,12 +121,14 @@ describe.skipIf(kubeProgram === undefined)('the root of the mesh in a Kubernetes
     await mount(first);
     await kube.stop();
     const program = await start();
-    await expect.poll(program.lines).toContainEqual(
-      expect.objectContaining({
-        event: 'discovery.authority_refused',
-        reason: expect.stringMatching(/^Secret\/istio-system\/cacerts: .*ECONNREFUSED/) as string,
-      }),
-    );
+    await expect
+      .poll(() => program.lines())
+      .toContainEqual(
+        expect.objectContaining({
+          event: 'discovery.authority_refused',
+          reason: expect.stringMatching(/^Secret\/istio-system\/cacerts: .*ECONNREFUSED/) as string,
+        }),
+      );
     expect(await program.ready()).toMatchObject({ status: 503 });
     await kube.start();
     await expect.poll(() => program.ready()).toMatchObject({ status: 200, body: '' });
@@ -160,7 +138,7 @@ describe.skipIf(kubeProgram === undefined)('the root of the mesh in a Kubernetes
     await kube.start();
     await mount({ ...first, roots: first.roots + next.certificate });
     await expect
-      .poll(program.lines)
+      .poll(() => program.lines())
       .toContainEqual(expect.objectContaining({ event: 'discovery.authority_ready', roots: 2 }));
     await expect(selfSigned()).rejects.toThrow('404');
   });

@@ -16,7 +16,10 @@ export interface KubeDocument {
 /** A Kubernetes API in memory. */
 export interface FakeKube {
   readonly api: KubeApi & KubeWriter;
-  /** Each question so far: `list pods`, `watch pods`, `find /api/v1`, `create secrets`. */
+  /**
+   * Each question so far: `list pods`, `watch pods`, `find /api/v1`, `create secrets`, `apply
+   * configmaps ns/name`.
+   */
   readonly asked: readonly string[];
   /** Makes an object, or changes it. */
   readonly put: (object: KubeDocument) => void;
@@ -181,9 +184,27 @@ export function fakeKube(): FakeKube {
     return { ok: true, value: undefined };
   }
 
+  function applied(path: string, body: string): KubeAnswer {
+    const [, collection = '', name = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
+    const { found, plural } = asksFor(new URL(collection, 'http://api'));
+    const namespace = /namespaces\/([^/]+)/.exec(path)?.[1] ?? '';
+    asked.push(`apply ${plural} ${namespace}/${name}`);
+    if (!isUp) return away;
+    if (unwritable.has(plural)) return refusal(403, `${plural}: cannot patch`);
+    if (found === undefined) return refusal(404, `${plural}: 404`);
+    const given = JSON.parse(body) as KubeDocument;
+    const before = objects.get(keyOf(given));
+    const data = { ...(before?.['data'] as object | undefined), ...(given['data'] as object) };
+    const object = { ...before, ...given, data };
+    const isSame = JSON.stringify(before?.['data']) === JSON.stringify(data);
+    if (!isSame) note(before === undefined ? 'ADDED' : 'MODIFIED', object);
+    return { ok: true, value: undefined };
+  }
+
   const api: KubeApi & KubeWriter = {
     get: (path) => defer(() => of(answer(path))),
     create: (path, body) => defer(() => of(created(path, body))),
+    apply: (path, body) => defer(() => of(applied(path, body))),
     watch: (path) =>
       defer(() => {
         const url = new URL(path, 'http://api');

@@ -1,10 +1,13 @@
 import type { AuthorityReading } from './authority-files.ts';
 import { afterReading, type AuthorityState, noAuthority } from './authority-state.ts';
+import type { RootMapsNews } from './reduce-root-maps.ts';
 import type { CertificateEvent, RefusalKind } from './serve-certificates.ts';
 
 /** An event of the certificate authority. */
 export type AuthorityEvent =
-  CertificateEvent | { readonly type: 'authority-read'; readonly reading: AuthorityReading };
+  | CertificateEvent
+  | RootMapsNews
+  | { readonly type: 'authority-read'; readonly reading: AuthorityReading };
 
 /** The state of the certificate authority of a control plane that runs. */
 export interface CaView {
@@ -26,6 +29,10 @@ export function foldCa(view: CaView, event: AuthorityEvent): CaView {
   switch (event.type) {
     case 'authority-read':
       return { ...view, authority: afterReading(view.authority, event.reading) };
+    case 'roots-published':
+    case 'roots-unpublished':
+    case 'roots-contested':
+      return view;
     case 'certificate-issued':
       return { ...view, issued: view.issued + 1 };
     case 'certificate-refused': {

@@ -25,6 +25,14 @@ export function narrateCa(
         ...(isForeign ? [line('discovery.root_replaced', fields)] : []),
       ];
     }
+    case 'roots-published': {
+      const { digest, namespaces, written } = event;
+      return [line('discovery.roots_published', { hash: short(digest), namespaces, written })];
+    }
+    case 'roots-unpublished':
+      return [line('discovery.roots_unpublished', { reason: event.reason })];
+    case 'roots-contested':
+      return [line('discovery.roots_contested', { namespace: event.namespace })];
     case 'certificate-issued': {
       const { identity, address, serialNumber: serial, notAfter } = event;
       return [

@@ -49,6 +49,9 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
     case 'terminate-requested':
       return { ...view, isEnding: true };
     case 'authority-read':
+    case 'roots-published':
+    case 'roots-unpublished':
+    case 'roots-contested':
     case 'certificate-issued':
     case 'certificate-refused':
       return { ...view, ca: view.ca && foldCa(view.ca, event) };

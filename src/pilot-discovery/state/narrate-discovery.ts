@@ -60,6 +60,9 @@ export function narrateDiscovery(
     case 'caller-refused':
       return callerLines(before, event, now);
     case 'authority-read':
+    case 'roots-published':
+    case 'roots-unpublished':
+    case 'roots-contested':
     case 'certificate-issued':
     case 'certificate-refused':
       return narrateCa(before.ca ?? initialCa, event);

@@ -43,7 +43,7 @@ export interface KubeApi {
   watch(path: string, decode?: Decode): Observable<WatchSign>;
 }
 
-/** Creates objects in an API server. */
+/** Writes objects to an API server. */
 export interface KubeWriter {
   /**
    * Creates an object in the collection at a path. Cold: each subscription asks once; emits the
@@ -51,17 +51,34 @@ export interface KubeWriter {
    *
    * @param body JSON; bytes, if a text of it must not stay in the heap
    */
-  create(path: string, body: string | Uint8Array, options?: CreateOptions): Observable<KubeAnswer>;
+  create(path: string, body: string | Uint8Array, options?: WriteOptions): Observable<KubeAnswer>;
+  /**
+   * Creates the object at a path, or changes the fields that `body` has; other fields stay, even if
+   * another program has written these ones before. Cold, and emits in the same way.
+   *
+   * @param body JSON
+   */
+  apply(path: string, body: string, options?: WriteOptions): Observable<KubeAnswer>;
 }
 
-export interface CreateOptions {
+export interface WriteOptions {
   readonly decode?: Decode;
   /** The advice if the right is missing. */
   readonly forbidden?: string;
 }
 
-/** The advice if the right to create objects is missing. */
-const mayCreate = 'allow it by a Role with create, and a RoleBinding';
+/** The advice if the right to write objects is missing. */
+const mayWrite = {
+  create: 'allow it by a Role with create, and a RoleBinding',
+  apply: 'allow it by a Role with create and patch, and a RoleBinding',
+};
+
+/** The request that writes an object. */
+interface Written {
+  readonly method: 'POST' | 'PATCH';
+  readonly type: string;
+  readonly body: string | Uint8Array;
+}
 
 /** The largest list, event, object, and refusal. An object has 1.5 MB at most. In bytes. */
 const largest = { list: 256 << 20, event: 16 << 20, object: 2 << 20, refusal: 64 << 10 };
@@ -97,11 +114,11 @@ export function kubeApi(
     path: string,
     read: (where: string, message: IncomingMessage) => Observable<T>,
     failed: (failure: KubeFailure) => T,
-    body?: HttpQuestion['body'],
+    written?: Written,
   ) {
     return defer(find).pipe(
       mergeMap((access) =>
-        openHttp(access.server + path, withBody(question(access), body)).pipe(
+        openHttp(access.server + path, withBody(question(access), written)).pipe(
           attentiveTimeout(answerLimit, scheduler),
           mergeMap((message) => read(access.server + path.replace(/\?.*/, ''), message)),
           catchError((error: unknown) => of(failed(broken(access.server, error)))),
@@ -114,9 +131,14 @@ export function kubeApi(
     get: (path, decode = decodeJson) =>
       asked(path, answered({ decode, statuses: [200], most: largest.list }, scheduler), unanswered),
     create: (path, body, options = {}) => {
-      const expected = { decode: decodeJson, forbidden: mayCreate, ...options };
-      const read = answered({ ...expected, statuses: [200, 201], most: largest.object }, scheduler);
-      return asked(path, read, unanswered, body);
+      const read = answered({ ...asWritten(mayWrite.create), ...options }, scheduler);
+      return asked(path, read, unanswered, { method: 'POST', type: 'application/json', body });
+    },
+    apply: (path, body, options = {}) => {
+      const read = answered({ ...asWritten(mayWrite.apply), ...options }, scheduler);
+      const type = 'application/apply-patch+yaml';
+      const owned = `${path}?fieldManager=${program}&force=true`;
+      return asked(owned, read, unanswered, { method: 'PATCH', type, body });
     },
     watch: (path, decode = decodeJson) =>
       asked<WatchSign>(
@@ -147,13 +169,21 @@ export function kubeApi(
 
 const unanswered = (failure: KubeFailure): KubeAnswer => ({ ok: false, failure });
 
-interface ExpectedAnswer extends Required<Pick<CreateOptions, 'decode'>> {
+interface ExpectedAnswer extends Required<Pick<WriteOptions, 'decode'>> {
   /** The statuses of a good answer. */
   readonly statuses: readonly number[];
   /** The largest good answer, in bytes. */
   readonly most: number;
   readonly forbidden?: string;
 }
+
+/** Returns the answer to expect if an object is written. */
+const asWritten = (forbidden: string): ExpectedAnswer => ({
+  decode: decodeJson,
+  statuses: [200, 201],
+  most: largest.object,
+  forbidden,
+});
 
 const answered =
   ({ decode, statuses, most, forbidden }: ExpectedAnswer, scheduler: SchedulerLike) =>
@@ -165,11 +195,11 @@ const answered =
         )
       : refusal(where, message, forbidden).pipe(map(unanswered));
 
-/** Makes a question one that creates an object, if there is a body. */
-function withBody(question: HttpQuestion, body: HttpQuestion['body']): HttpQuestion {
-  if (body === undefined) return question;
-  const headers = { ...question.headers, 'content-type': 'application/json' };
-  return { ...question, method: 'POST', headers, body };
+/** Makes a question one that writes an object, if there is one. */
+function withBody(question: HttpQuestion, written: Written | undefined): HttpQuestion {
+  if (written === undefined) return question;
+  const { method, type, body } = written;
+  return { ...question, method, headers: { ...question.headers, 'content-type': type }, body };
 }
 
 function refusal(

@@ -64,6 +64,16 @@ export const discoveryEvents = {
   'discovery.root_replaced': warn(
     'the root of the mesh was replaced: old and new certificates do not trust each other',
   ),
+  /** Each namespace has the roots (`hash`) in its ConfigMap `istio-ca-root-cert`. */
+  'discovery.roots_published': info('each namespace has the roots of the mesh'),
+  /** The ConfigMaps with the roots cannot be read or written. It is tried again. */
+  'discovery.roots_unpublished': warn(
+    'the roots of the mesh cannot be written into the ConfigMaps of namespaces',
+  ),
+  /** Another program publishes other roots: it replaces those of this control plane. */
+  'discovery.roots_contested': warn(
+    'another program replaces the roots in ConfigMaps again and again: they are written again every 5 minutes',
+  ),
   /** A certificate was issued: its serial, its name and its end. */
   'discovery.certificate_issued': info('a certificate was issued'),
   /** No certificate was issued, `requests` times for this identity. */

@@ -1,0 +1,193 @@
+import {
+  asyncScheduler,
+  concatMap,
+  EMPTY,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  type SchedulerLike,
+  switchMap,
+  timer,
+} from 'rxjs';
+import { reduceWithEffects } from '../../operators/reduce-with-effects.ts';
+import { ofType, unreachable } from '../../operators/tagged-union.ts';
+import { followObjects } from '../../shared/kube/follow.ts';
+import type { FollowSign } from '../../shared/kube/follow-state.ts';
+import type { KubeApi, KubeWriter } from '../../shared/kube/kube-api.ts';
+import type { KubeObject } from '../../shared/kube/kube-object.ts';
+import { isObject } from '../../shared/text/is-object.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+import type { LabelSelector } from '../istio/label-selector.ts';
+import {
+  nothingPublished,
+  reduceRootMaps,
+  type RootMapsEffect,
+  type RootMapsNews,
+} from './reduce-root-maps.ts';
+import { bundleDigest, type RootBundle } from './root-bundle.ts';
+import type {
+  LiveNamespace,
+  PublishedKind,
+  RootMapsChange,
+  RootMapsEvent,
+} from './root-maps-event.ts';
+
+export interface PublishRootsOptions {
+  /** Emits the roots of the mesh, and again when they change. */
+  readonly bundle$: Observable<RootBundle>;
+  /** Emits the `discoverySelectors` of the MeshConfig, and again when they change. */
+  readonly selectors$: Observable<readonly LabelSelector[]>;
+  /** Returns a number from 0 up to, but not including, 1. */
+  readonly random?: () => number;
+  readonly scheduler?: SchedulerLike;
+}
+
+/** The names of istiod: the ConfigMap, its key, and its label. */
+const [mapName, key, label] = ['istio-ca-root-cert', 'root-cert.pem', 'istio.io/config'];
+
+/** The advice if the right is missing. */
+const mayPublish =
+  'allow it by a ClusterRole with list, watch, create and patch of the ConfigMap istio-ca-root-cert';
+
+/**
+ * Writes the roots of the mesh into the ConfigMap `istio-ca-root-cert` of each selected namespace,
+ * from which pods mount them, and writes them again if somebody changes or removes them. Emits what
+ * an operator has to know. As long as the API does not answer, or refuses, nothing is written.
+ *
+ * Cold: a subscription follows the API. Never completes, never errors.
+ */
+export function publishRoots(
+  api: KubeApi & KubeWriter,
+  { bundle$, selectors$, random = Math.random, scheduler = asyncScheduler }: PublishRootsOptions,
+): Observable<RootMapsNews> {
+  const follow$ = (kind: string, name: string, prune: (object: KubeObject) => KubeObject) =>
+    followObjects(api, { kind, namespace: '', name }, { prune, random, scheduler });
+  const change$ = merge(
+    bundle$.pipe(map((bundle): RootMapsChange => ({ type: 'bundle', bundle }))),
+    selectors$.pipe(map((selectors): RootMapsChange => ({ type: 'selectors', selectors }))),
+    follow$('Namespace', '', labelsAndPhase).pipe(concatMap(namespaceChanges)),
+    follow$('ConfigMap', mapName, rootsAlone).pipe(concatMap(mapChanges)),
+  );
+  const written$ = ({
+    namespace,
+    bundle: { text },
+  }: Extract<RootMapsEffect, { readonly type: 'write' }>): Observable<RootMapsChange> => {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${mapName}`;
+    return api.apply(path, rootMap(namespace, text), { forbidden: mayPublish }).pipe(
+      map((answer) => ({
+        type: 'written',
+        namespace,
+        failure: answer.ok ? undefined : answer.failure,
+      })),
+    );
+  };
+  const timed = (change: RootMapsChange): RootMapsEvent => ({
+    ...change,
+    now: scheduler.now(),
+    luck: random(),
+  });
+  return change$.pipe(
+    map(timed),
+    reduceWithEffects(nothingPublished, reduceRootMaps, (effect$: Observable<RootMapsEffect>) =>
+      merge(
+        effect$.pipe(ofType('write'), mergeMap(written$)),
+        effect$.pipe(
+          ofType('wait'),
+          switchMap(({ pause }) => (pause === undefined ? EMPTY : timer(pause, scheduler))),
+          map((): RootMapsChange => ({ type: 'due' })),
+        ),
+      ).pipe(map(timed)),
+    ),
+    mergeMap(({ state: { news } }) => news),
+  );
+}
+
+/** Returns the ConfigMap, JSON. Pure. */
+const rootMap = (namespace: string, text: string): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: mapName, namespace, labels: { [label]: 'true' } },
+    data: { [key]: text },
+  });
+
+const labelsAndPhase = ({ metadata, ...object }: KubeObject): KubeObject => ({
+  metadata: {
+    name: metadata.name,
+    resourceVersion: metadata.resourceVersion,
+    labels: metadata.labels ?? {},
+  },
+  status: object['status'],
+});
+
+const rootsAlone = ({ metadata, ...object }: KubeObject): KubeObject => ({
+  metadata: {
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    resourceVersion: metadata.resourceVersion,
+  },
+  data: object['data'],
+});
+
+/** Returns the namespace of an object; undefined if it is being removed. */
+function liveNamespace({ metadata: { labels }, status }: KubeObject): LiveNamespace | undefined {
+  const phase = isObject(status) ? ownMember(status, 'phase') : undefined;
+  return phase === 'Terminating' ? undefined : { labels: labels ?? {} };
+}
+
+/** Returns the changes of a sign, given those of objects. */
+function changesOf(
+  kind: PublishedKind,
+  sign: FollowSign,
+  changeOf: (
+    scope: 'all' | 'changed',
+    objects: readonly KubeObject[],
+    removed: readonly KubeObject[],
+  ) => RootMapsChange,
+): readonly RootMapsChange[] {
+  switch (sign.type) {
+    case 'listed':
+      return [changeOf('all', sign.objects, [])];
+    case 'set':
+      return [changeOf('changed', [sign.object], [])];
+    case 'removed':
+      return [changeOf('changed', [], [sign.object])];
+    case 'lost':
+      return [{ type: 'lost', kind, cause: sign.cause, reason: sign.reason }];
+    case 'current':
+      return [{ type: 'followed', kind }];
+    default:
+      return unreachable(sign);
+  }
+}
+
+const namespaceChanges = (sign: FollowSign): readonly RootMapsChange[] =>
+  changesOf('namespaces', sign, (scope, objects, removed) => ({
+    type: 'namespaces',
+    scope,
+    namespaces: new Map([
+      ...objects.map((object) => [object.metadata.name, liveNamespace(object)] as const),
+      ...removed.map(({ metadata }) => [metadata.name, undefined] as const),
+    ]),
+  }));
+
+const mapChanges = (sign: FollowSign): readonly RootMapsChange[] =>
+  changesOf('maps', sign, (scope, objects, removed) => {
+    const byText = new Map<string, string>(); // most have the same text
+    const digestOf = ({ data }: KubeObject): string => {
+      const value = isObject(data) ? ownMember(data, key) : undefined;
+      const text = typeof value === 'string' ? value : '';
+      const digest = byText.get(text) ?? bundleDigest(text);
+      byText.set(text, digest);
+      return digest;
+    };
+    return {
+      type: 'maps',
+      scope,
+      digests: new Map([
+        ...objects.map((object) => [object.metadata.namespace ?? '', digestOf(object)] as const),
+        ...removed.map(({ metadata }) => [metadata.namespace ?? '', undefined] as const),
+      ]),
+    };
+  });

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { execa } from 'execa';
+import { ask } from '../ask.ts';
+import { connects } from '../connects.ts';
+import { eventually } from '../eventually.ts';
+import { freePorts } from '../free-ports.ts';
+import type { Mesh } from './kube.ts';
+import { type KubeApi, kubeProgram } from './kube-server.ts';
+
+/** A line of the log of a control plane. */
+export interface DiscoveryLine extends Readonly<Record<string, unknown>> {
+  readonly event: string;
+}
+
+/** A control plane that runs over a Kubernetes API. */
+export interface KubeDiscovery {
+  readonly plain: number;
+  readonly secure: number;
+  readonly http: number;
+  readonly ready: () => ReturnType<typeof ask>;
+  /** The lines of its log; those of one event, if it is named. */
+  readonly lines: (event?: string) => readonly DiscoveryLine[];
+  /** Everything that it has written. */
+  readonly text: () => string;
+  readonly end: () => Promise<unknown>;
+}
+
+/** Starts a control plane over the API of a kubeconfig, in a folder. */
+export async function startKubeDiscovery(
+  { kubeconfig, folder }: { readonly kubeconfig: string; readonly folder: string },
+  env: Readonly<Record<string, string>> = {},
+  ...more: readonly string[]
+): Promise<KubeDiscovery> {
+  const [plain = 0, secure = 0, http = 0] = await freePorts(3);
+  const listen = { grpcAddr: plain, secureGRPCAddr: secure, httpAddr: http };
+  const child = execa(
+    process.execPath,
+    [
+      ...[resolve('dist/pilot-discovery.cjs'), 'discovery', '--registries', 'Kubernetes'],
+      ...['--kubeconfig', kubeconfig, '--monitoringAddr', '', ...more],
+      ...Object.entries(listen).flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]),
+    ],
+    { buffer: false, reject: false, cwd: folder, env },
+  );
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  const lines = (event?: string) =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as DiscoveryLine)
+      .filter((line) => event === undefined || line.event === event);
+  return {
+    ...{ plain, secure, http, lines, text: () => text },
+    ready: () => ask(http, '/ready'),
+    end: () => (child.kill('SIGTERM'), child),
+  };
+}
+
+/** Resolves to a mesh in which a control plane has the place of istiod, when it is ready. */
+export async function meshOf(kube: KubeApi, program: KubeDiscovery): Promise<Mesh> {
+  await eventually(async () => (await program.ready()).status === 200);
+  await eventually(() => connects(program.secure));
+  return {
+    istiodPort: program.secure,
+    plaintextPort: program.plain,
+    apply: (resource) => kube.apply(resource),
+    status: (resource, status) => kube.status(resource, status),
+    pod: async (place, namespace, account) => {
+      await promisify(execFile)(kubeProgram ?? '', ['pod', kube.folder, place, namespace, account]);
+    },
+    token: (namespace, account) => kube.token(namespace, account),
+  };
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { bundleDigest, rootBundle } from '../../../../src/pilot-discovery/ca/root-bundle.ts';
+import { testIssuer } from '../../../support/plugged-authority.ts';
+
+describe('bundleDigest', () => {
+  it('is that of the roots, whatever their order and the text between them', async () => {
+    const [one, two] = await Promise.all([testIssuer(), testIssuer({ subject: 'CN=two' })]);
+    const roots = [one.certificate, two.certificate];
+    const { digest, text } = rootBundle(roots);
+    expect(text).toBe(roots.join(''));
+    for (const same of [
+      rootBundle(roots.toReversed()).text,
+      `# the roots of the mesh\n${roots.join('\n\n')}\n`,
+      roots.join('').replaceAll('\n', '\r\n'),
+      text + one.certificate,
+    ])
+      expect(bundleDigest(same)).toBe(digest);
+    for (const other of [
+      one.certificate,
+      '',
+      'bad',
+      `${text}-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n`,
+      text.replaceAll('CERTIFICATE', 'TRUSTED CERTIFICATE'),
+      text + one.key.toString(),
+      text + ' '.repeat(2 << 20),
+    ])
+      expect(bundleDigest(other)).not.toBe(digest);
+  });
+});
