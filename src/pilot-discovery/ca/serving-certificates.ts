@@ -12,6 +12,7 @@ import {
   defer,
 } from 'rxjs';
 import { clockTimer } from '../../operators/clock-timer.ts';
+import { privateKeyPem } from '../../shared/certificates/private-key-pem.ts';
 import type { AuthorityState } from './authority-state.ts';
 import { certify } from './certify.ts';
 import type { SigningAuthority } from './signing-authority.ts';
@@ -20,7 +21,8 @@ import type { AlternativeName } from './write-certificate.ts';
 /** A certificate of the control plane with its key, and the roots of the mesh; all PEM. */
 export interface ServingCertificate {
   readonly chain: string;
-  readonly key: string;
+  /** Overwrite it when it is in use. */
+  readonly key: Buffer;
   readonly roots: string;
 }
 
@@ -71,7 +73,7 @@ async function servingCertificate(
   );
   return {
     chain: chain.slice(0, -1).join(''),
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    key: privateKeyPem(privateKey, 'pkcs8'),
     roots: authority.roots.join(''),
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   asyncScheduler,
   concatMap,
@@ -15,7 +16,8 @@ import { watchFiles } from '../../streams/watch-files.ts';
 /** The certificate of a server and its key, and the roots that verify its clients; all PEM. */
 export interface ServingPair {
   readonly chain: string;
-  readonly key: string;
+  /** Bytes: a text stays in the heap. The server overwrites them when OpenSSL has the key. */
+  readonly key: Buffer;
   readonly roots: string;
 }
 
@@ -48,10 +50,19 @@ export function servingFiles(
   const all = [paths.chain, paths.key, ...paths.roots];
   return look$.pipe(
     repeatOn(watchFiles(all, scheduler), () => every, scheduler),
-    map((event) => ({ event, text: JSON.stringify(event) })),
-    distinctUntilChanged((before, after) => before.text === after.text),
+    map((event) => ({ event, print: printOf(event) })),
+    distinctUntilChanged((before, after) => before.print === after.print),
     map(({ event }) => event),
   );
+}
+
+/** Returns a digest of an event. The key itself does not become a text. */
+function printOf(event: ServingEvent): string {
+  const hash = createHash('sha256');
+  if (event.type === 'unserved') return hash.update(event.reason).digest('hex');
+  const { chain, key, roots } = event.serving;
+  for (const part of [chain, key, roots]) hash.update(`${part.length} `).update(part);
+  return hash.digest('hex');
 }
 
 /** Never rejects. */
@@ -65,8 +76,8 @@ async function readServing(paths: ServingPaths, now: number): Promise<ServingEve
   const files = [chain, key, rootsUsed];
   for (const file of files)
     if (file?.kind !== 'read') return { type: 'unserved', reason: file?.reason ?? 'no roots' };
-  const serving = { chain: textOf(chain), key: textOf(key), roots: textOf(rootsUsed) };
-  const flaw = keyPairFlaw(serving.chain, Buffer.from(serving.key), now);
+  const serving = { chain: textOf(chain), key: bytesOf(key), roots: textOf(rootsUsed) };
+  const flaw = keyPairFlaw(serving.chain, serving.key, now);
   if (flaw !== undefined)
     return { type: 'unserved', reason: `${paths.chain}, ${paths.key}: ${flaw}` };
   return (pemCertificates(serving.roots) ?? []).length === 0
@@ -75,14 +86,16 @@ async function readServing(paths: ServingPaths, now: number): Promise<ServingEve
 }
 
 type PemFile =
-  | { readonly kind: 'read'; readonly text: string }
+  | { readonly kind: 'read'; readonly bytes: Buffer }
   | { readonly kind: 'absent' | 'unreadable'; readonly reason: string };
 
 async function readPem(what: string, path: string): Promise<PemFile> {
   const file = await readOutside(path, largest.pem);
   return file.kind === 'read'
-    ? { kind: 'read', text: file.bytes.toString() }
+    ? { kind: 'read', bytes: file.bytes }
     : { kind: file.kind, reason: `${what} cannot be read: ${path}: ${file.reason}` };
 }
 
-const textOf = (file: PemFile | undefined): string => (file?.kind === 'read' ? file.text : '');
+const bytesOf = (file: PemFile | undefined): Buffer =>
+  file?.kind === 'read' ? file.bytes : Buffer.alloc(0);
+const textOf = (file: PemFile | undefined): string => bytesOf(file).toString();

@@ -10,7 +10,7 @@ import type { ServingPair } from './serving-files.ts';
 const secureOptions = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
 /** Returns the options for a certificate, and for verifying clients. Pure. */
-export function secureContext({ chain, key, roots }: ServingPair): SecureContextOptions {
+function secureContext({ chain, key, roots }: ServingPair): SecureContextOptions {
   return { cert: chain, key, minVersion: 'TLSv1.2', secureOptions, ...trustAnchors(roots) };
 }
 
@@ -18,14 +18,24 @@ export function secureContext({ chain, key, roots }: ServingPair): SecureContext
  * Returns a server that asks each client for a certificate, and also accepts clients without a
  * valid one: the caller of each call is authenticated later.
  *
+ * Overwrites the key: only OpenSSL has it then.
+ *
  * @param handshakeTimeout the longest time until a client has finished its handshake, in ms
  */
 export function tlsServer(serving: ServingPair, handshakeTimeout: number): Server {
-  return createServer({
+  const server = createServer({
     ...secureContext(serving),
     ALPNProtocols: ['h2'],
     handshakeTimeout,
     requestCert: true,
     rejectUnauthorized: false,
   });
+  serving.key.fill(0);
+  return server;
+}
+
+/** Gives a server another certificate, for later connections. Overwrites its key, too. */
+export function renewServer(server: Server, serving: ServingPair): void {
+  server.setSecureContext(secureContext(serving));
+  serving.key.fill(0);
 }

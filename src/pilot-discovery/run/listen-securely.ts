@@ -15,7 +15,7 @@ import {
 import { ofType } from '../../operators/tagged-union.ts';
 import { pemCertificates, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
 import type { ServingPair, ServingEvent } from '../identity/serving-files.ts';
-import { secureContext, tlsServer } from '../identity/tls-server.ts';
+import { renewServer, tlsServer } from '../identity/tls-server.ts';
 import { clientLimits } from '../push/client-limits.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { GrpcPort } from './grpc-port.ts';
@@ -68,7 +68,7 @@ function listenWith(
     });
     tls.on('tlsClientError', ({ message }, socket) => refuse(socket, message));
     const renewed$ = later$.pipe(
-      tap(({ serving }) => tls.setSecureContext(secureContext(serving))),
+      tap(({ serving }) => renewServer(tls, serving)),
       ignoreElements(),
     );
     const listening$ = port.listen$((socket) => tls.emit('connection', socket));

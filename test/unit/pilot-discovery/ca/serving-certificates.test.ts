@@ -70,6 +70,6 @@ describe('servingCertificates', () => {
   it('makes another one, with another key, when half of the lifetime is over', async () => {
     const { certificates } = served(await stateOf(Date.now() + 6_000));
     await expect.poll(() => certificates.length).toBeGreaterThan(1);
-    expect(certificates[1]?.key).not.toBe(certificates[0]?.key);
+    expect(certificates[1]?.key).not.toEqual(certificates[0]?.key);
   });
 });

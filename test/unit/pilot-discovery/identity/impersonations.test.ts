@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { ExtendedKeyUsage } from '@peculiar/x509';
-import { asyncScheduler, BehaviorSubject, of, type Subscription } from 'rxjs';
+import { asyncScheduler, ReplaySubject, of, type Subscription } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { identifyBy } from '../../../../src/pilot-discovery/identity/identify.ts';
@@ -30,22 +30,25 @@ describe('the secure port', () => {
   const events: DiscoveryEvent[] = [];
   let authority: WorkloadAuthority;
   let other: WorkloadAuthority;
-  let serving$: BehaviorSubject<ServingEvent>;
+  const serving$ = new ReplaySubject<ServingEvent>(1);
+  let served: WorkloadPair;
   let port: number;
   let running: Subscription;
 
   beforeAll(async () => {
     [authority, other] = await Promise.all([workloadAuthority(), workloadAuthority('other')]);
-    serving$ = new BehaviorSubject(await servedBy(authority));
+    served = await authority.issue({ names: [{ type: 'dns', value: 'istiod.test' }] });
+    serve(authority.root);
     [port = 0] = await freePorts(1);
     const identify$ = identifyBy(of('cluster.local'), undefined, asyncScheduler);
     running = await servedSecurely(port, { serving$, identify$ }, events);
   });
   afterAll(() => running.unsubscribe());
 
-  const servedBy = async (by: WorkloadAuthority): Promise<ServingEvent> => {
-    const { chain, key } = await by.issue({ names: [{ type: 'dns', value: 'istiod.test' }] });
-    return { type: 'serving', serving: { chain, key, roots: by.root } };
+  /** Serves with other roots, and the same certificate. */
+  const serve = (roots: string) => {
+    const { chain, key } = served;
+    serving$.next({ type: 'serving', serving: { chain, key: Buffer.from(key), roots } });
   };
   const asks = (pair: WorkloadPair | undefined, ...nodes: SecureProxy['nodes']) =>
     askSecurely({ port, root: authority.root, pair, nodes: nodes.length > 0 ? nodes : [ofShop] });
@@ -185,17 +188,12 @@ describe('the secure port', () => {
     const [pair, later] = await Promise.all(
       [authority, other].map((by) => by.issue({ names: [uri(shopSpiffe)] })),
     );
-    const before = serving$.value;
-    if (before.type !== 'serving') throw new Error('it is not served');
-    serving$.next({ ...before, serving: { ...before.serving, roots: other.root } });
+    serve(other.root);
     expect(await asks(pair)).toMatchObject({ status: 'UNAUTHENTICATED' });
     expect(await asks(later)).toMatchObject({ status: 'ANSWERED' });
-    serving$.next({
-      ...before,
-      serving: { ...before.serving, roots: `${authority.root}${other.root}` },
-    });
+    serve(`${authority.root}${other.root}`);
     expect(await asks(pair)).toMatchObject({ status: 'ANSWERED' });
     expect(await asks(later)).toMatchObject({ status: 'ANSWERED' });
-    serving$.next(before);
+    serve(authority.root);
   });
 });

@@ -58,7 +58,10 @@ describe('tokens on the secure port', () => {
     running = await servedSecurely(
       port,
       {
-        serving$: of({ type: 'serving', serving: { chain, key, roots: authority.root } }),
+        serving$: of({
+          type: 'serving',
+          serving: { chain, key: Buffer.from(key), roots: authority.root },
+        }),
         identify$: identifyBy(
           of('cluster.local'),
           boundedReviews(review$, reviewBounds, asyncScheduler),
