@@ -215,6 +215,8 @@ interface StartPlace {
   readonly cwd?: string | undefined;
   readonly wrap?: readonly string[];
   readonly program?: string | undefined;
+  /** Another agent, instead of a build of ours. */
+  readonly command?: readonly string[];
 }
 
 /** Starts the program; what it writes is kept below `folder`. */
@@ -222,14 +224,14 @@ export function startAgent(
   folder: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  { output, cwd, wrap = [], program: path }: StartPlace,
+  { output, cwd, wrap = [], program: path, command }: StartPlace,
 ): RunningAgent {
   const run = mkdtempSync(join(folder, 'output-'));
   const [stdout, stderr] = [join(run, 'stdout'), join(run, 'stderr')];
   const descriptors = [output ?? openSync(stdout, 'a'), openSync(stderr, 'a')];
   const [file, ...given] = [
     ...wrap,
-    ...(path === undefined ? program : [process.execPath, path]),
+    ...(command ?? (path === undefined ? program : [process.execPath, path])),
     ...args,
   ] as [string, ...string[]];
   const child = spawn(file, given, {

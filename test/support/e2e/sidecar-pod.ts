@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type Answer, ask } from '../ask.ts';
 import { makeRelay } from '../relay.ts';
 import { realEnvoy } from './bad-input-program.ts';
+import { istioAgent } from './istio-agent.ts';
 import type { Mesh } from './kube.ts';
 import type { Network } from './network.ts';
 import { type RunningAgent, startAgent } from './rig.ts';
@@ -18,6 +19,8 @@ export interface SidecarOptions {
   readonly name: string;
   readonly namespace: string;
   readonly mode: InterceptionMode;
+  /** Whose agent runs in it; ours, if left out. */
+  readonly agentOf?: 'Istio';
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -56,7 +59,7 @@ const times = { drainDuration: '15s', parentShutdownDuration: '20s' };
 export async function makeSidecar(
   kube: Mesh,
   network: Network,
-  { name, namespace, mode, env = {} }: SidecarOptions,
+  { name, namespace, mode, agentOf, env = {} }: SidecarOptions,
 ): Promise<SidecarPod> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-sidecar-'));
   const path = (file: string) => join(folder, file);
@@ -82,6 +85,8 @@ export async function makeSidecar(
   if (mode === 'REDIRECT') place.capture(user);
 
   copyFileSync(realEnvoy(), path('envoy')); // where that user may execute it
+  const configPath = path('etc/istio/proxy');
+  const istio = agentOf === undefined ? undefined : istioAgent(folder, configPath);
   execFileSync('chown', ['-R', `${user}:${user}`, folder]);
   const agent = startAgent(
     folder,
@@ -106,13 +111,18 @@ export async function makeSidecar(
       PROXY_CONFIG: JSON.stringify({
         discoveryAddress: `${control}:15012`,
         statusPort: 15020,
-        configPath: path('etc/istio/proxy'),
+        configPath,
         binaryPath: path('envoy'),
+        ...(istio !== undefined && { proxyBootstrapTemplatePath: istio.template }),
         ...times,
       }),
       ...env,
     },
-    { cwd: folder, wrap: [...place.enter, ...asUser] },
+    {
+      cwd: folder,
+      wrap: [...place.enter, ...asUser],
+      ...(istio !== undefined && { command: [istio.program] }),
+    },
   );
   return {
     name,
