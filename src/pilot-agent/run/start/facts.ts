@@ -21,8 +21,8 @@ import { type Platform, unknownPlatform } from '../../bootstrap/cloud.ts';
 import { limits, type Limits } from '../../../proxy/limits.ts';
 
 /**
- * The facts around the agent, except the addresses of the node. They are read when an epoch is
- * made, and never cause one.
+ * The facts around the agent, except the addresses of the node. They are read again at each
+ * reading, and never cause an epoch.
  */
 export interface Facts {
   readonly platform: Platform;
