@@ -111,10 +111,10 @@ export async function discovery(rounds = 3): Promise<Report> {
         'All proxies are in one namespace if a row names no other number. istiod runs without its limit of requests. It waits 100 ms for a file to rest, and 100 ms more in its window.',
       lossesOf(results),
       'Both programs send one answer per proxy for each change of an endpoint, and the cost of JavaScript per answer shows if there is little other work. ' +
-        'With Sidecars each proxy has its own class, and a change of an endpoint goes through everything in each class. In the state-of-the-world variant a change of ' +
+        'With Sidecars each proxy has its own class, and the work for a changed endpoint is done for each class. In the state-of-the-world variant (`whole`) a change of ' +
         'a subset is two answers with all clusters: new clusters come first, and old clusters go later.',
-      'Most of the memory with 1,000 proxies is that of Node and gRPC for connections, and of answers that wait in sockets, because all proxies are ' +
-        'answered at once.',
+      'All proxies are answered at once. So most of the memory with 1,000 proxies belongs to Node and gRPC, for connections and for answers that ' +
+        'wait in sockets.',
     ],
   };
 }
@@ -321,7 +321,7 @@ async function reconnectRow(services: number): Promise<string[]> {
   const ratio = ours / istiod;
   return [
     `${services} × 1, delta`,
-    'it connects again, bytes',
+    'a proxy connects again, bytes',
     megabytes(ours),
     megabytes(istiod),
     ratio.toFixed(3),

@@ -110,7 +110,7 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     name: 'SELF_SIGNED_CA_FILE',
     example: '/data/self-signed-ca.pem',
     standard: caDefaults.SELF_SIGNED_CA_FILE,
-    text: 'Self-signed root, if `ROOT_CA_DIR` is empty; it is made once',
+    text: 'Self-signed root, if `ROOT_CA_DIR` is empty; created once',
   },
   {
     name: 'CITADEL_SELF_SIGNED_CA_CERT_TTL',
@@ -134,7 +134,7 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     name: 'CERTIFICATES_PER_SECOND',
     example: '20',
     standard: caDefaults.CERTIFICATES_PER_SECOND,
-    text: 'Certificates for one identity in a second; twice as many at once',
+    text: 'Most certificates for one identity per second; a burst: twice as many',
   },
   {
     name: 'ISTIOD_CUSTOM_HOST',

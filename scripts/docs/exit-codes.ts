@@ -35,7 +35,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
     causes: [
       'The status port is in use.',
       'There is no Envoy, or it cannot be installed or executed.',
-      'An address of the first Envoy is in use, or its user may not listen there.',
+      'An address of the first Envoy is in use, or the user of Envoy may not listen there.',
       'Another agent uses the folder of `--configPath`.',
       '`--keepEnvoy`: `setsid` or `sh` is missing.',
       'A kept Envoy has ended, and its exit code is unknown.',
@@ -52,7 +52,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   config: {
     text: 'Wrong configuration',
     causes: [
-      'The mesh file, `PROXY_CONFIG`, an annotation or the file of `--config` is wrong.',
+      'The mesh file, `PROXY_CONFIG`, `ISTIO_METAJSON_LABELS` or the file of `--config` is wrong.',
       '`CA_ADDR` or `PILOT_CERT_PROVIDER` cannot be used.',
       '`--customConfigFile` cannot be read.',
       '`--configPath` or a `--log_target` cannot be written.',

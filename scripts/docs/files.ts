@@ -106,7 +106,7 @@ export function filesPage(): string {
       'At its end, the agent leaves `ended.json` and the files that stay. An agent that was killed leaves its sockets instead of `ended.json`.',
       'The agent removes a FIFO from the folder before Envoy starts.',
       '`envoy-beside-N.json`: its clusters for the admin endpoint lead to the endpoint of epoch N.',
-      '`envoy-B` has mode 0700. If its path would be longer than 85 bytes, or the disk is full, the folder has another place. It is then `pilot-agent-*` in the folder for temporary files (`TMPDIR`), or in `/dev/shm`.',
+      '`envoy-B` has mode 0700. If its path would be longer than 83 bytes, or the disk is full, the folder has another place. It is then `pilot-agent-*` in the folder for temporary files (`TMPDIR`), or in `/dev/shm`.',
       "Envoy's shared memory, `/dev/shm/envoy_shared_memory_*`, is removed after the last epoch of a base id.",
       '`/dev/shm/pilot-agent-B-*` is a socket that reserves base id B. The next agent removes the socket of a dead agent.',
       'The agent uses `envoy-kept.json` only if the user of the agent owns it and no other user can read or write it.',

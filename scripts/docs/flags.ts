@@ -46,7 +46,8 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   envoyAccessLogService: 'The form is that of `--envoyMetricsService`.',
   lightstepAddress:
     'It needs `--lightstepAccessToken`. Envoy no longer has a LightStep tracer. The agent configures OpenTelemetry instead, and warns.',
-  datadogAgentAddress: '`$(HOST_IP)` in the value is the address of the machine.',
+  datadogAgentAddress:
+    'In an argument of a container, Kubernetes replaces `$(HOST_IP)` with the address of the machine. The agent does not replace it.',
   serviceregistry:
     'The value is `Kubernetes`, `Consul`, or any other name. It decides the defaults of `--id` and `--domain`.',
   id: 'The default is `$POD_NAME.$POD_NAMESPACE`. For `Consul` it is `<ip>.service.consul`, and for other platforms the IP address.',
@@ -81,7 +82,7 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
     '`kv/PREFIX` is all keys below a prefix. `service/NAME` is the healthy instances of a service.',
   consulAddress: 'The value is an `http` or `https` URL, or `host:port`.',
   controlPlaneBootstrap:
-    'The flag has no effect, and the agent warns: it always treats a template as a template.',
+    'The flag has no effect, and the agent warns. It fills in the template in the same way for both values.',
   applicationPorts: 'The flag has no effect, and the agent warns.',
   log_output_level:
     'The value is a level, or `scope:level,…`. Levels are `debug`, `info`, `warn`, `error`, `fatal` and `none`. The scopes `default` and `all` are the agent; other scopes are ignored.',
@@ -134,7 +135,7 @@ export function flagsPage(): string {
       'An unknown flag that is one edit away from exactly one known flag is a typo. It ends the agent with [exit code](exit-codes.md) 64. One ' +
         'edit is an extra, missing or wrong character, two swapped neighbours, or letters in the wrong case.',
       'A flag that may be repeated adds one value each time. [Variables](environment.md#sources-of-configuration) lists the variables that set flags.',
-      'A bad value of a flag ends the agent with [exit code](exit-codes.md) 64.',
+      'A bad value of a flag ends the agent with [exit code](exit-codes.md) 64. A bad log level is only a warning, and the default applies.',
     ]),
     ...groups,
   );

@@ -61,7 +61,7 @@ const idleFlags: Readonly<Record<string, string>> = {
   applicationPorts: 'readiness does not depend on the listeners of single ports',
   availabilityZone: 'set the label istio-locality of the pod',
   bootstrapv2: 'there is only one bootstrap',
-  controlPlaneBootstrap: 'a template is always used as a template',
+  controlPlaneBootstrap: 'the agent fills in a template in the same way for both values',
   discoveryRefreshDelay: 'the control plane pushes changes',
   log_caller: 'each log line names its component',
   log_rotate: 'move the file of --log_target away, and send SIGUSR1',
@@ -165,7 +165,7 @@ export function goAgentsPage(): string {
     section(
       'Values that are refused',
       paragraph(
-        'The agent accepts the name of each flag and variable above. Only these values are refused, with [exit code](exit-codes.md#64) 64:',
+        'The agent accepts the name of each flag and variable above. These values, which a Go agent accepts, are refused with [exit code](exit-codes.md#64) 64:',
       ),
       table(
         ['Given', 'Go agent'],

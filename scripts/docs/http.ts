@@ -99,7 +99,7 @@ export const endpoints: readonly Endpoint[] = [
     who: 'this machine',
     text: 'Sets the log level of the agent and of Envoy',
     example: { rest: '?level=debug' },
-    more: 'The level is `trace`, `debug`, `info`, `warning`, `error`, `critical` or `off`. The next epoch of Envoy starts with its old level.',
+    more: 'The level is `trace`, `debug`, `info`, `warning`, `error`, `critical` or `off`. The next epoch of Envoy starts with the level of `--proxyLogLevel`.',
   },
   {
     method: 'POST',
@@ -186,7 +186,7 @@ export const reasons: readonly (readonly [reason: string, meaning: string])[] = 
   ],
   ['Envoy has not been started yet', 'The agent still reads the files'],
   ['Envoy is starting', 'Its admin endpoint does not answer yet'],
-  ['failed to get readiness stats', 'The statistics of Envoy do not have the ones for readiness'],
+  ['failed to get readiness stats', 'The statistics of Envoy lack those that show readiness'],
   ['failed to get readiness stats: <status>', 'Envoy answers with an error'],
   [
     'config not received from Pilot (is Pilot running?): cds updates: N successful, N rejected; lds updates: N successful, N rejected',
@@ -216,7 +216,7 @@ export const reasons: readonly (readonly [reason: string, meaning: string])[] = 
 
 const profiles = paragraph(
   'Profiles are off without `--profiling`. They are for programs on this machine that have the token. The agent creates the token at each start, in the file `profile-token` ' +
-    'in the folder of `--configPath`. Only its user and root can read the file.',
+    'in the folder of `--configPath`. Only the user of the agent and root can read the file.',
 );
 
 /** Sets the variable that {@link withToken} has. */
@@ -278,9 +278,9 @@ export function httpPage(): string {
     section(
       'Limits',
       list([
-        'A probe or a scrape that leads back to an agent gets 508, because it would ask the application again.',
+        'An agent answers the probe or the scrape of an agent with 508. Otherwise an application that redirects to an agent would be asked again and again.',
         'For a path that is only for this machine, other machines get 403. So does a browser on behalf of another site. This machine is 127.0.0.1 and ::1. ' +
-          'Other loopback addresses do not count, because Envoy forwards traffic from outside from 127.0.0.6.',
+          'Other loopback addresses do not count, because 127.0.0.6 is the source address of outside traffic that Envoy forwards.',
         'Another method gets 405. Another path gets 404, and `/app-health` a redirect to `/app-health/`.',
         'A request must arrive within 5 s. Its head can have 16 KiB.',
         'If more than 512 connections have no request, the oldest of them is closed.',

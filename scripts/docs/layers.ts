@@ -33,10 +33,7 @@ export const layers: readonly (readonly [name: string, what: string])[] = [
   ['`PROXY_CONFIG`', 'A ProxyConfig, YAML or JSON'],
   ['Annotation `proxy.istio.io/config`', 'A ProxyConfig, YAML or JSON'],
   ['Annotation `sidecar.istio.io/discoveryAddress`', '`discoveryAddress`'],
-  [
-    'Annotation `status.sidecar.istio.io/port`',
-    '`statusPort`. A wrong value is ignored with a warning',
-  ],
+  ['Annotation `status.sidecar.istio.io/port`', '`statusPort`'],
   [
     '`--config`',
     'A [configuration file](../guide/configuration-file.md) of the agent, YAML or JSON',
@@ -117,7 +114,7 @@ export function layersPage(): string {
     ),
     table(['Layer', 'Content'], layers),
     paragraph(
-      'The agent reads the annotations of the pod from the file `./etc/istio/pod/annotations`, which the downward API of Kubernetes writes.',
+      'The agent reads the annotations of the pod from the file `./etc/istio/pod/annotations`, which the downward API of Kubernetes writes. A mistake in an annotation is ignored with a warning.',
     ),
     paragraph(
       'Names of fields are in camel case or in snake case. `null` sets nothing. The agent checks each value, even if a later layer ' +
@@ -136,6 +133,9 @@ export function layersPage(): string {
       'Fields of ProxyConfig',
       paragraph('Examples are in YAML. [Flags](flags.md) describes fields with a flag in detail.'),
       table(['Field', 'Example', 'Default', 'Meaning'], rows),
+      paragraph(
+        'The generated bootstrap sends traces for `tracing.stackdriver` by OpenTelemetry. Only a template uses its `debug` and its limits.',
+      ),
     ),
     section(
       'Fields for the control plane alone',

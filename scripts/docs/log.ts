@@ -45,7 +45,10 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   ],
   [['missing'], 'Files that the agent waits for, or that did not come in time'],
   [['warning'], 'An odd value in the configuration, once for each'],
-  [['because'], 'Reason for the way of a changed certificate, or for the effect of a change'],
+  [
+    ['because'],
+    'Reason why a certificate is pushed or restarts Envoy, or why a change has its effect',
+  ],
   [['effect'], 'Effect of a change: `nothing`, `push`, `runtime`, `epoch`'],
   [['settings'], 'Log levels and runtime values that Envoy has now'],
   [['secret'], 'Name of a secret'],
@@ -95,7 +98,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   ],
   [
     ['snapshot', 'proxies'],
-    'Number of a snapshot of the control plane, and of the proxies that receive it',
+    'Number of a snapshot of the control plane, and how many proxies receive it',
   ],
   [['resource'], 'A resource of Istio: `Kind/namespace/name`'],
   [['names', 'madeOf'], 'Resources that a proxy NACKed, and the resources of Istio behind them'],
@@ -117,7 +120,7 @@ export function logPage(): string {
       'Envoy inherits stdout. An access log on `/dev/stdout` goes there too, in the format of Envoy.',
       'With `--keepEnvoy`, the log of Envoy and an access log on `/dev/stdout` or `/dev/stderr` go to the [file](files.md) `envoy.log`.',
       'The agent never waits for the reader of its log. It keeps 1 MiB of lines for a slow reader, and drops and counts further lines. A line reports the number when there is ' +
-        'space again. At its end, the agent waits one second for the reader.',
+        'space again. At its end, the agent waits at most one second for the reader.',
       'The agent splits a line of Envoy of more than 64 KiB, and a message of more than 1,000 lines.',
     ]),
     section(

@@ -150,7 +150,7 @@ export function metricsPage(): string {
       'Metrics of the applications',
       paragraph(
         '`ISTIO_PROMETHEUS_ANNOTATIONS` names one application: `{"port":"8080","path":"/metrics","scrape":"true"}`. It has no effect for a router. ' +
-          '`PILOT_AGENT_METRICS_TARGETS` is a list of such objects. If a text is empty, its default applies: port 80, path `/metrics`. A target without a valid port, or with the status port or the admin port of Envoy, is ignored with a warning.',
+          '`PILOT_AGENT_METRICS_TARGETS` is a list of such objects. If a value is empty, its default applies: port 80, path `/metrics`. A target without a valid port, or with the status port or the admin port of Envoy, is ignored with a warning.',
       ),
     ),
     section(

@@ -203,7 +203,9 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       example: 'true',
       standard: 'false',
       text: "Whether traces go to Google's Cloud Trace",
-      more: 'It has no effect if a layer names another tracer.',
+      more:
+        'It has no effect if a layer names another tracer. The generated bootstrap sends these traces by OpenTelemetry. ' +
+        'The next four variables have an effect only in a template.',
     },
     {
       name: 'STACKDRIVER_TRACING_DEBUG',
@@ -420,8 +422,8 @@ export function environmentPage(): string {
       'Each variable has an example of a value. A bad value of a variable is a warning, and the default applies. These bad values end the agent with [exit code](exit-codes.md) 78:',
     ),
     list([
-      'metadata that cannot be parsed',
-      'probes and metrics targets that cannot be used',
+      'an `ISTIO_METAJSON_LABELS` that is not a JSON object',
+      'a `PROXY_CONFIG` with a mistake in a field that the proxy needs',
       'a bad value of a variable that sets a flag',
       'a `CA_ADDR` that is not an address',
       'an unknown `PILOT_CERT_PROVIDER`, if there is an authority',

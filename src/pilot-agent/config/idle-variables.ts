@@ -55,7 +55,7 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   },
   ENVOY_STATUS_PORT_ENABLE_PROXY_PROTOCOL: {
     usual: 'false',
-    instead: 'add a listener that reads the PROXY protocol with $ISTIO_BOOTSTRAP_OVERRIDE',
+    instead: 'use $ISTIO_BOOTSTRAP_OVERRIDE to add a listener that reads the PROXY protocol',
   },
   FILE_DEBOUNCE_DURATION: { usual: '100ms', instead: 'use --minDelay' },
   GCP_QUOTA_PROJECT: { usual: '', instead: 'the agent uses only the token service of Google' },
@@ -104,7 +104,7 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   },
   PEER_METADATA_DISCOVERY: {
     usual: 'false',
-    instead: 'add the extension for peer metadata with $ISTIO_BOOTSTRAP_OVERRIDE',
+    instead: 'use $ISTIO_BOOTSTRAP_OVERRIDE to add the extension for peer metadata',
   },
   PLUGINS: {
     usual: '',

@@ -44,12 +44,12 @@ export function caFamilies({ authority, issued, refused }: CaView): readonly Met
     ),
     expiry(
       'citadel_server_cert_chain_expiry_timestamp',
-      'First expiry of the authority, in seconds since 1970.',
+      'First expiry in the CA chain, in seconds since 1970.',
       authority.type === 'signs' ? authority.authority.notAfter : undefined,
     ),
     expiry(
       'citadel_server_root_cert_expiry_timestamp',
-      'When the root of the authority ends, in seconds since 1970.',
+      'Expiry of the root of the authority, in seconds since 1970.',
       authority.type === 'signs' ? authority.authority.rootNotAfter : undefined,
     ),
     gaugeOf(

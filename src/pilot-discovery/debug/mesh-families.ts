@@ -17,7 +17,7 @@ export function meshFamilies({ snapshot }: DiscoveryView): readonly MetricFamily
     ),
     gaugeOf(
       'pilot_eds_no_instances',
-      'Services without an endpoint, although the control plane lists their endpoints.',
+      'Ports without an endpoint, of services whose endpoints come by EDS.',
       environment === undefined ? 0 : withoutEndpoints(environment).length,
     ),
     gaugeOf(

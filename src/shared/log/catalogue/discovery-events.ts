@@ -44,13 +44,13 @@ export const discoveryEvents = {
   'discovery.rejected': error('a proxy has NACKed resources, and goes on with those before'),
   /** The control plane has refused a stream. */
   'discovery.stream_refused': warn('a stream is refused'),
-  /** The secure port has a new certificate. The line has its serial and its end. */
+  /** The secure port has a new certificate. The line has the serial and the expiry. */
   'discovery.serving': info('the secure port has a new certificate'),
   /** The secure port gets no certificate: the one before stays, if there is one. */
   'discovery.unserved_tls': warn(
     'there is no new certificate for the secure port: the one before stays, without one it is closed',
   ),
-  /** A caller is refused. `more`: further refusals of its IP since its last line. */
+  /** A caller is refused. `more`: earlier refusals of this IP that have no line. */
   'discovery.caller_refused': warn('a caller is refused'),
   /** A proxy does not read its answers, and its stream is ended. */
   'discovery.reads_nothing': warn('a proxy does not read its answers, and its stream is ended'),
@@ -74,7 +74,7 @@ export const discoveryEvents = {
   'discovery.roots_contested': warn(
     'another program replaces the roots in ConfigMaps again and again: they are written again every 5 minutes',
   ),
-  /** A certificate was issued: its serial, its name and its end. */
+  /** A certificate was issued. The line has its serial, its name and its expiry. */
   'discovery.certificate_issued': info('a certificate was issued'),
   /** No certificate was issued, `requests` times for this identity. */
   'discovery.certificate_refused': warn('no certificate was issued'),

@@ -30,7 +30,7 @@ export const epochEvents = {
   'epoch.started': { alone: info('Envoy started'), beside: debug('Envoy started') },
   /** The Envoy of an epoch could not be started. */
   'epoch.not_started': error('Envoy could not be started'),
-  /** An epoch is LIVE: it serves, and those of `draining` take no more new clients. */
+  /** An epoch is LIVE and serves. The epochs in `draining` take no more new clients. */
   'epoch.live': info('epoch is LIVE'),
   /** An epoch is not LIVE in time. The next one no longer waits. */
   'epoch.not_live': warn('the epoch before is not LIVE after 20 s: the next one starts'),
