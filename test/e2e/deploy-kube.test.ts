@@ -4,9 +4,11 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { validate } from 'dockerfile-utils';
 import packageJson from '../../package.json' with { type: 'json' };
 import { flags } from '../../src/pilot-agent/config/flags.ts';
 import { annotationsFile } from '../../src/pilot-agent/run/start/effective-config.ts';
+import { discoveryFlags } from '../../src/pilot-discovery/run/discovery-flags.ts';
 import { leftOut } from '../support/left-out.ts';
 import { type KubeApi, kubeProgram, pathOf, type Resource } from '../support/e2e/kube-server.ts';
 import { sharedKubeApi } from '../support/e2e/shared-kube.ts';
@@ -33,6 +35,7 @@ interface PodTemplate {
 
 const read = (file: string) => readFileSync(join('deploy', file), 'utf8');
 const manifests = ['kubernetes/sidecar.yaml', 'kubernetes/gateway.yaml'];
+const controlPlane = 'kubernetes/control-plane.yaml';
 const resourcesOf = (file: string) =>
   parseAllDocuments(read(file)).map((document) => document.toJS() as Resource);
 const templateOf = (resources: readonly Resource[]) =>
@@ -101,6 +104,46 @@ describe.each(manifests)('deploy/%s', (file) => {
   });
 });
 
+describe('deploy/kubernetes/control-plane.yaml', () => {
+  const resources = resourcesOf(controlPlane);
+  const [container] = templateOf(resources).spec.containers as unknown as [
+    Container & { readonly ports: readonly { readonly containerPort: number }[] },
+  ];
+  const portOf = (address: string) => Number(address.replace(/.*:/, ''));
+
+  it('has flags that the program knows, the image of this version, and its ports', () => {
+    const [command, ...args] = container.args;
+    expect(command).toBe('discovery');
+    const names = args.map((arg) => arg.replace(/^--|=.*/g, ''));
+    expect(Object.keys(discoveryFlags)).toEqual(expect.arrayContaining(names));
+    expect(container.image).toBe(`pilot-discovery:${packageJson.version}`);
+    const { grpcAddr, secureGRPCAddr, httpAddr, monitoringAddr } = discoveryFlags;
+    const defaults = [grpcAddr, secureGRPCAddr, httpAddr, monitoringAddr];
+    expect(container.ports.map(({ containerPort }) => containerPort)).toEqual(
+      defaults.map((flag) => portOf(flag.default)),
+    );
+  });
+
+  it('is where agents look for istiod, by a Service that selects its Pods', () => {
+    const service = resources.find(({ kind }) => kind === 'Service');
+    expect(service).toMatchObject({ metadata: { name: 'istiod', namespace: 'istio-system' } });
+    const { selector, ports } = service?.['spec'] as {
+      readonly selector: object;
+      readonly ports: readonly { readonly port: number }[];
+    };
+    expect(templateOf(resources)).toMatchObject({ metadata: { labels: selector } });
+    expect(ports.map(({ port }) => port)).toEqual([15_010, 15_012, 15_014]);
+  });
+
+  it('has an image without a shell, and with its ports', () => {
+    const text = read('Containerfile.control-plane');
+    expect(validate(text)).toEqual([]);
+    expect(text).toContain(`pilot-discovery:${packageJson.version} `);
+    for (const { containerPort } of container.ports)
+      expect(/EXPOSE (.*)/.exec(text)?.[1]?.split(' ')).toContain(String(containerPort));
+  });
+});
+
 if (kubeProgram === undefined)
   leftOut('the manifests of deploy/, in a real Kubernetes API', 'a program');
 
@@ -121,7 +164,7 @@ describe.runIf(kubeProgram !== undefined)('a real Kubernetes API', () => {
       'application/apply-patch+yaml',
     );
 
-  it.each(manifests)('takes each resource of deploy/%s', async (file) => {
+  it.each([...manifests, controlPlane])('takes each resource of deploy/%s', async (file) => {
     const resources = resourcesOf(file);
     for (const resource of resources) await lay(resource);
     expect(resources.map(({ kind }) => kind)).toContain('Deployment');

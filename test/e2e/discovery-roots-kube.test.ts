@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { writeKubernetesVolume } from '../../demo/certificates.ts';
 import { type KubeDiscovery, startKubeDiscovery } from '../support/e2e/kube-discovery.ts';
 import {
@@ -52,7 +51,8 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
     });
     return join(folder, name);
   }
-  async function start(where: string, kubeconfig = kube.kubeconfig): Promise<KubeDiscovery> {
+  async function start(where: string): Promise<KubeDiscovery> {
+    const { kubeconfig } = kube;
     const program = await startKubeDiscovery({ kubeconfig, folder: where });
     ends.push(program.end);
     await expect.poll(() => program.ready()).toMatchObject({ status: 200 });
@@ -176,42 +176,5 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
     expect(await version()).toBe(first);
     expect(program.lines('discovery.roots_contested')).toHaveLength(1);
     expect(await program.ready()).toMatchObject({ status: 200 });
-  });
-
-  it('need the rights of the guide; without them there is one line, and all else goes on', async () => {
-    const { kubeconfig } = await kube.account('istio-system', 'pilot-discovery');
-    const text = readFileSync('docs/guide/control-plane.md', 'utf8');
-    const [, block = ''] = /```yaml\n(apiVersion: rbac[^]*?)```/.exec(text) ?? [];
-    const resources = parseAllDocuments(block).map((document) => document.toJS() as Resource);
-    const isPublishing = (rule: object) => JSON.stringify(rule).includes(mapName);
-    const without = resources.map((resource) => ({
-      ...resource,
-      rules: (resource['rules'] as readonly object[] | undefined)?.filter(
-        (rule) => !isPublishing(rule),
-      ),
-    }));
-    for (const resource of without) await kube.apply(resource);
-    const subjects = [
-      { kind: 'ServiceAccount', namespace: 'istio-system', name: 'pilot-discovery' },
-    ];
-    for (const { kind, metadata } of resources.filter((each) => !each.kind.endsWith('Binding')))
-      await kube.apply({
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: `${kind}Binding`,
-        metadata,
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: metadata.name },
-        subjects,
-      });
-    await kube.apply(namespace('rights'));
-    const program = await start(await place('one', root.certificate), kubeconfig);
-    await expect
-      .poll(() => program.lines('discovery.roots_unpublished'))
-      .toMatchObject([{ reason: expect.stringContaining('403') as string }]);
-    expect(await rootsIn('rights')).toBeUndefined();
-    expect(await program.ready()).toMatchObject({ status: 200, body: '' });
-    for (const resource of resources) await kube.apply(resource);
-    await expect.poll(() => rootsIn('rights')).toBe(root.certificate);
-    await expect.poll(() => program.lines('discovery.roots_published')).toHaveLength(1);
-    expect(program.lines('discovery.roots_unpublished')).toHaveLength(1);
   });
 });
