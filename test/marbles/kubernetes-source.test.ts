@@ -214,7 +214,36 @@ describe('kubernetesSource', () => {
       expect(events).toEqual({
         0: ['+a +b', 'synced'],
         20_000: ['lost connect ECONNREFUSED'],
-        35_000: ['+b', '-a', 'synced'],
+        35_000: ['+b -a', 'synced'],
+      });
+    }),
+  );
+
+  it(
+    'takes the data of a backup, even under versions that it has met with other data',
+    marbles((m) => {
+      const kube = fakeKube();
+      kube.put(service('a', 80));
+      kube.put(service('b', 80));
+      const restore = kube.backUp();
+      const events = told(m, source(kube), {
+        10_000: () => kube.put(service('b', 81)),
+        11_000: () => kube.put(service('c', 80)),
+        20_000: () => kube.stop(),
+        30_000: () => {
+          restore();
+          kube.put(service('b', 82));
+          kube.start();
+        },
+        40_000: () => kube.put(service('d', 80)),
+      });
+      expect(events).toEqual({
+        0: ['+a +b', 'synced'],
+        10_000: ['+b'],
+        11_000: ['+c'],
+        20_000: ['lost connect ECONNREFUSED'],
+        35_000: ['+b -c', 'synced'],
+        40_000: ['+d'],
       });
     }),
   );

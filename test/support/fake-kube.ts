@@ -38,6 +38,8 @@ export interface FakeKube {
   readonly start: () => void;
   /** Forgets all versions before: the next watch gets 410. */
   compact(): void;
+  /** Copies what it has. The returned function puts the copy back, with its older version. */
+  backUp(): () => void;
 }
 
 /** Where the API has a kind. */
@@ -258,6 +260,15 @@ export function fakeKube(): FakeKube {
     },
     start: () => (isUp = true),
     compact: () => (compacted = version += 1),
+    backUp() {
+      const copy = { version, objects: [...objects], history: [...history] };
+      return () => {
+        version = copy.version;
+        objects.clear();
+        for (const [key, object] of copy.objects) objects.set(key, object);
+        history.splice(0, history.length, ...copy.history);
+      };
+    },
   };
 }
 

@@ -184,14 +184,16 @@ function said(state: FollowState, value: unknown, luck: number): Next {
 
 /**
  * Asks again: at once after the first report that a version is too old, otherwise after a pause,
- * which is reported. After a refusal it goes one step back, because that step may be the wrong one.
+ * which is reported. Then it goes one step back. After a refusal, the step may be the wrong one.
+ * After an outage, the API may have the data of a backup, in which the version does not exist yet:
+ * a watch from there would report nothing for a long time.
  */
 function failed(before: FollowState, { reason, status, pause }: KubeFailure, luck: number): Next {
   const failures = before.failures + 1;
   const state: FollowState = {
     ...before,
     failures,
-    version: status === undefined ? before.version : undefined,
+    version: undefined, // the API may have another history now
     resource: status === notFound ? undefined : before.resource,
   };
   if (status === gone && !before.isForgotten) return ask({ ...state, isForgotten: true }, 0);

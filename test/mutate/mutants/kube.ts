@@ -68,10 +68,10 @@ export const kube: readonly Mutant[] = [
     replace: 'false',
   },
   {
-    id: 'kube/outage-lists',
+    id: 'kube/backup',
     file: 'shared/kube/follow-state.ts',
-    find: 'status === undefined ? before.version',
-    replace: 'false ? before.version',
+    find: 'version: undefined, // the API may have another history now',
+    replace: 'version: status === undefined ? before.version : undefined,',
   },
   {
     id: 'kube/list-of-differences',
@@ -84,6 +84,12 @@ export const kube: readonly Mutant[] = [
     file: 'shared/kube/object-store.ts',
     find: '!listedKeys.has(key)',
     replace: 'false',
+  },
+  {
+    id: 'kube/backup-version',
+    file: 'pilot-discovery/registry/kubernetes/objects-state.ts',
+    find: 'isTrusted && before?.resourceVersion',
+    replace: 'before?.resourceVersion',
   },
   {
     id: 'kube/refusals-one-by-one',

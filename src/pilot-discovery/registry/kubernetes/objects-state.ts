@@ -132,9 +132,11 @@ function kindAfter(
 ): KindState {
   const keyOfObject = ({ metadata: { name, namespace = '' } }: KubeObject): ResourceKey =>
     keyOf({ kind, namespace, name });
+  // After an outage, an API may have other data with versions that it had before.
+  const isTrusted = before.trouble === undefined;
   const edit = (object: KubeObject) => {
     const key = keyOfObject(object);
-    return [key, objectAfter(before.objects.get(key), object, key, read)] as const;
+    return [key, objectAfter(before.objects.get(key), { object, isTrusted }, key, read)] as const;
   };
   switch (sign.type) {
     case 'listed': {
@@ -167,12 +169,19 @@ function kindAfter(
 
 function objectAfter(
   before: ObjectReading | undefined,
-  object: KubeObject,
+  {
+    object,
+    isTrusted,
+  }: {
+    readonly object: KubeObject;
+    /** Whether an object with the same version is the same. */
+    readonly isTrusted: boolean;
+  },
   key: ResourceKey,
   read: ReadKubeObject,
 ): ObjectReading {
   const { resourceVersion } = object.metadata;
-  if (before?.resourceVersion === resourceVersion) return before;
+  if (isTrusted && before?.resourceVersion === resourceVersion) return before;
   const content = read(object);
   const claim = claimsOf({ ...content, kept: new Map() }).get(key);
   const { winner, flaws } = winnerOf(key, claim === undefined ? [] : [claim], before?.resource);
