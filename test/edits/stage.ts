@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ingressGateway } from '../../demo/ingress-gateway.ts';
 import type { ProxyPorts } from '../../demo/mesh-agent.ts';
-import { twoSidecars } from '../../demo/two-sidecars.ts';
+import { type TwoSidecars, twoSidecars } from '../../demo/two-sidecars.ts';
 import { program } from '../support/e2e/program.ts';
 import { type Running, startRunning } from '../support/e2e/running.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -16,6 +16,8 @@ import type { MeshState, Target } from './plan.ts';
 /** A control plane, two sidecars and a gateway over a folder: real ones. */
 export interface Stage {
   readonly portOf: (target: Target) => number;
+  /** The files of a state by name, beside those of the two sidecars. */
+  readonly filesOf: (state: MeshState) => ReadonlyMap<string, string>;
   /** Writes the files of a state, each by a rename, and removes those that it lacks. */
   write(state: MeshState): void;
   /** Returns what tells which warnings and errors all programs have logged from now on. */
@@ -26,9 +28,21 @@ export interface Stage {
 /** An old connection has the filters from before an edit until it is drained, for so long. In s. */
 export const drainSeconds = 4;
 
+export const discoveryProgram = [process.execPath, resolve('dist/pilot-discovery.cjs')] as const;
+
 const troublesome = new Set(['warn', 'error', 'fatal']);
 
-export async function startStage(first: MeshState): Promise<Stage> {
+/** Starts what serves the files of the mesh. */
+type StartControl = (made: TwoSidecars) => Promise<readonly Running[]>;
+
+const overFolder: StartControl = ({ discovery }) =>
+  Promise.resolve([startRunning(discoveryProgram, discovery)]);
+
+/** @param startControl starts one control plane over the folder if left out */
+export async function startStage(
+  first: MeshState,
+  startControl: StartControl = overFolder,
+): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-edits-'));
   const ports = await freePorts(19);
   const [service = 0, xds = 0, http = 0, monitoring = 0, gateway = 0, one = 0, two = 0] = ports;
@@ -76,13 +90,14 @@ export async function startStage(first: MeshState): Promise<Stage> {
     '1',
   ];
   const running: readonly Running[] = [
-    startRunning([process.execPath, resolve('dist/pilot-discovery.cjs')], made.discovery),
+    ...(await startControl(made)),
     ...[made.agents.echo, made.agents.client, front.agent].map((agent) =>
       startRunning(program, agent, drain),
     ),
   ];
   return {
     portOf: (target) => (target.startsWith('gateway') ? gateway : service),
+    filesOf: (state) => filesOf(state, folderPorts),
     write,
     watchLogs() {
       const starts = running.map(({ lines }) => lines.length);

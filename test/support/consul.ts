@@ -55,6 +55,23 @@ export async function startConsul({ acl = false, keeps = false } = {}): Promise<
   return consul;
 }
 
+/** Starts servers that elect one of them. Resolves when each knows the leader. */
+export async function startConsulServers(count: number): Promise<readonly Consul[]> {
+  const free = await freePorts(3 * count);
+  const all = Array.from({ length: count }, (_, index) =>
+    portsOf(free.slice(3 * index, 3 * index + 3)),
+  );
+  const join = all.flatMap(({ serf }) => ['-retry-join', `127.0.0.1:${serf}`]);
+  const servers = all.map((ports, index) =>
+    consulServer(ports, {
+      args: [...serverArgs(count), ...join, '-node', `server-${index}`],
+      token: undefined,
+    }),
+  );
+  await Promise.all(servers.map((server) => server.start()));
+  return servers;
+}
+
 const serverArgs = (count: number): readonly string[] => [
   ...['-server', '-bootstrap-expect', String(count), '-data-dir', 'data'],
   ...['-hcl', 'performance { raft_multiplier = 1 }'],

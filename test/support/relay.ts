@@ -3,8 +3,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Passes connections on. */
 export interface Relay {
-  /** Takes connections from now on. */
+  /** Takes connections from now on; also those that wait. */
   open(): Promise<void>;
+  /** Ends connections. Others are accepted, and wait until it is opened. */
+  hold(): Promise<void>;
   /** Refuses connections from now on, and ends those that it has. */
   close(): Promise<void>;
 }
@@ -21,18 +23,33 @@ export function makeRelay(from: Place, to: Place): Relay {
       .on('error', () => undefined)
       .on('close', () => sockets.delete(socket) && other.destroySoon());
   };
-  return {
+  const waiting: Socket[] = [];
+  let isHeld = false;
+  const pass = (taken: Socket) => {
+    const made = connect({ ...placeOf(to), noDelay: true });
+    keep(taken, made);
+    keep(made, taken);
+    taken.pipe(made).pipe(taken);
+  };
+  const relay: Relay = {
     async open() {
+      isHeld = false;
+      for (const taken of waiting.splice(0)) pass(taken);
+      if (server !== undefined) return;
       server = createServer({ allowHalfOpen: false, noDelay: true }, (taken) => {
-        const made = connect({ ...placeOf(to), noDelay: true });
-        keep(taken, made);
-        keep(made, taken);
-        taken.pipe(made).pipe(taken);
+        if (isHeld) waiting.push(taken.on('error', () => undefined));
+        else pass(taken);
       });
       server.listen(placeOf(from));
       await once(server, 'listening');
     },
+    async hold() {
+      await relay.open();
+      isHeld = true;
+      for (const socket of sockets) socket.destroy();
+    },
     async close() {
+      for (const taken of waiting.splice(0)) taken.destroy();
       const closed = server === undefined ? Promise.resolve() : once(server, 'close');
       server?.close();
       server = undefined;
@@ -40,6 +57,7 @@ export function makeRelay(from: Place, to: Place): Relay {
       await closed;
     },
   };
+  return relay;
 }
 
 function placeOf(place: Place) {
