@@ -27,7 +27,7 @@ import { neverResolves, source as makeSource } from '../pilot-agent/sources/sour
 import type { ConfigSource } from '../streams/config-source.ts';
 import { sourceSigns } from '../streams/readings.ts';
 import { diagramOf, type DrawnSign, signsOf } from './diagram.ts';
-import type { Script } from './fake-proxy.ts';
+import type { Script } from './fake-script.ts';
 import { scriptedAgent } from './scripted-agent.ts';
 
 /** Reads the drawn content of the current time. */

@@ -1,6 +1,7 @@
 export { at } from './at.ts';
 export { drawAgent, type DrawnAgent, type DrawnSource, type Drawing } from './draw-agent.ts';
-export { answerTime, exits, fakeProxy, type Script } from './fake-proxy.ts';
+export { fakeProxy } from './fake-proxy.ts';
+export { answerTime, exits, type Script } from './fake-script.ts';
 export { marbles } from './marbles.ts';
 export { play } from './play.ts';
 export { readingOf } from './reading.ts';

@@ -15,9 +15,11 @@ import type { RunHelpers } from 'rxjs/testing';
 import { agent, type Inputs } from '../epochs/agent.ts';
 import type { RestartPolicy } from '../epochs/exits.ts';
 import type { AgentState, ConfigEvent } from '../epochs/model.ts';
+import type { Launch } from '../epochs/ports.ts';
 import { fixedTiming, type Timing } from '../epochs/timing.ts';
 import { readingOf } from './reading.ts';
-import { answerTime, fakeProxy, type Script } from './fake-proxy.ts';
+import { fakeProxy } from './fake-proxy.ts';
+import { answerTime, type Script } from './fake-script.ts';
 
 export interface Settings {
   readonly policy?: Partial<RestartPolicy>;
@@ -121,15 +123,22 @@ export function scriptedAgent(
       distinctUntilChanged(),
       skip(1),
     ),
+    ...launches(fake.launched$),
+  };
+}
+
+/** Draws the launches of epochs. */
+function launches(launched$: Observable<Launch>) {
+  return {
     /** The hash from which each epoch was launched. */
-    hashes$: fake.launched$.pipe(map((launch) => (launch.adopted ? '' : launch.reading.hash))),
+    hashes$: launched$.pipe(map((launch) => (launch.adopted ? '' : launch.reading.hash))),
     /** The number of each epoch launched. */
-    epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
+    epochs$: launched$.pipe(map(({ epoch }) => String(epoch))),
     /**
      * The lineage of each epoch; a letter means that its admin endpoint is separate: a for 0, b for
      * 1.
      */
-    lines$: fake.launched$.pipe(
+    lines$: launched$.pipe(
       map(({ lineage, ...launch }) =>
         'sideBySide' in launch && launch.sideBySide
           ? String.fromCharCode(97 + lineage)
@@ -137,6 +146,6 @@ export function scriptedAgent(
       ),
     ),
     /** The value of `--restart-epoch` of each epoch. */
-    restartEpochs$: fake.launched$.pipe(map(({ restartEpoch }) => String(restartEpoch))),
+    restartEpochs$: launched$.pipe(map(({ restartEpoch }) => String(restartEpoch))),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { at } from '../../src/testing/at.ts';
 import { scriptedAgent } from '../support/marbles/slow-envoy.ts';
-import { exits } from '../../src/testing/fake-proxy.ts';
+import { exits } from '../../src/testing/fake-script.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 import { play } from '../../src/testing/play.ts';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { drained } from '../../src/epochs/drained.ts';
 import type { AgentEvent } from '../../src/epochs/model.ts';
 import { fixedTiming } from '../../src/epochs/timing.ts';
-import { exits } from '../../src/testing/fake-proxy.ts';
+import { exits } from '../../src/testing/fake-script.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 20_000 };

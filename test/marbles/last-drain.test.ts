@@ -22,7 +22,7 @@ import { keepProcesses } from '../../src/pilot-agent/run/start/process-keeper.ts
 import { lastDrain } from '../../src/pilot-agent/run/end/last-drain.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 import { at } from '../../src/testing/at.ts';
-import type { Script } from '../../src/testing/fake-proxy.ts';
+import type { Script } from '../../src/testing/fake-script.ts';
 import { fakeProxy } from '../support/marbles/slow-envoy.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 

@@ -32,7 +32,7 @@ import { shown } from '../support/shown.ts';
 import { configOf } from '../support/resolved.ts';
 import { at } from '../../src/testing/at.ts';
 import { serving } from '../../src/testing/scripted-agent.ts';
-import type { Script } from '../../src/testing/fake-proxy.ts';
+import type { Script } from '../../src/testing/fake-script.ts';
 import { fakeProxy } from '../support/marbles/slow-envoy.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 import { play } from '../../src/testing/play.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import type { AgentEvent, AwaitedParent } from '../../src/epochs/model.ts';
 import { fixedTiming } from '../../src/epochs/timing.ts';
 import { turn } from '../../src/epochs/turn.ts';
-import { exits } from '../../src/testing/fake-proxy.ts';
+import { exits } from '../../src/testing/fake-script.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
