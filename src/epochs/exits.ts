@@ -150,24 +150,33 @@ export function exited(
   }
   return andThen(
     [state, [{ type: 'follow', epoch: survivor.number, isChild: false }]],
-    (next): AgentStep => {
-      if (gone.late === true) return lateGone(next, gone);
-      // The child was silent while it came up, so it hung on its parent, which is silent too.
-      if (parent !== undefined && gone.stage === 'starting' && !gone.answering)
-        return launchStandalone(next);
-      // The claim has waited for this epoch. The epochs that are left need another turn, or none.
-      if (next.claim?.stage === 'waiting' && gone.stage !== 'draining')
-        return claimAgain({ ...next, retried: true });
-      // If it drains, its child went first and is started again: this end is neither a crash nor a
-      // reason to end.
-      if (next.claim !== undefined || gone.stage === 'draining') return stay(next);
-      if (exit.kind === 'clean' && gone.stage === 'live')
-        return stopAll(next, { kind: 'envoy', exit });
-      return parent === undefined
-        ? neighbourGone(next, gone, exit, policy)
-        : childGone(next, gone, parent, exit, policy);
-    },
+    (next): AgentStep => newestGone(next, gone, parent, exit, policy),
   );
+}
+
+/** Handles the end of the newest Envoy beside others: of a late one, a child, or a neighbour. */
+function newestGone(
+  state: Running,
+  gone: Epoch,
+  parent: Epoch | undefined,
+  exit: Exit,
+  policy: RestartPolicy,
+): AgentStep {
+  if (gone.late === true) return lateGone(state, gone);
+  // The child was silent while it came up, so it hung on its parent, which is silent too.
+  if (parent !== undefined && gone.stage === 'starting' && !gone.answering)
+    return launchStandalone(state);
+  // The claim has waited for this epoch. The epochs that are left need another turn, or none.
+  if (state.claim?.stage === 'waiting' && gone.stage !== 'draining')
+    return claimAgain({ ...state, retried: true });
+  // If it drains, its child went first and is started again: this end is neither a crash nor a
+  // reason to end.
+  if (state.claim !== undefined || gone.stage === 'draining') return stay(state);
+  if (exit.kind === 'clean' && gone.stage === 'live')
+    return stopAll(state, { kind: 'envoy', exit });
+  return parent === undefined
+    ? neighbourGone(state, gone, exit, policy)
+    : childGone(state, gone, parent, exit, policy);
 }
 
 /**

@@ -46,9 +46,10 @@ import type { Timing } from './timing.ts';
 export function follow(
   { epoch, isChild }: Pick<Extract<Effect, { type: 'follow' }>, 'epoch' | 'isChild'>,
   proxy: Pick<Proxy, 'health'>,
-  { quickPoll, quick, poll, livePoll, liveTimeout, unresponsive, hung, childHung }: Timing,
+  timing: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AgentEvent> {
+  const { quickPoll, quick, poll, livePoll, liveTimeout, hung, childHung } = timing;
   function ask(occasion$: Observable<unknown>): Observable<Health> {
     return occasion$.pipe(exhaustMap(() => proxy.health(epoch)));
   }
@@ -67,7 +68,6 @@ export function follow(
     ask(comingUp$).pipe(takeWhile((answer) => answer !== 'live', true)),
     concat(whileLive$, untilLive$).pipe(repeat()),
   ).pipe(share());
-  const first = isChild ? childHung : hung;
   const live$ = polls$.pipe(
     filter((answer) => answer === 'live'),
     take(1),
@@ -80,7 +80,23 @@ export function follow(
     map((): AgentEvent => ({ type: 'epoch-late', epoch })),
     takeUntil(live$),
   );
-  const silence$ = polls$.pipe(
+  const silence$ = silence(polls$, isChild ? childHung : hung, timing, scheduler).pipe(
+    map((type): AgentEvent => ({ type, epoch })),
+  );
+  return merge(live$, late$, silence$);
+}
+
+/**
+ * Emits when an Envoy falls silent, answers again, and hangs. `first` is the time in ms after which
+ * it hangs if it has not been LIVE.
+ */
+function silence(
+  polls$: Observable<Health>,
+  first: number,
+  { livePoll, unresponsive, hung }: Timing,
+  scheduler: SchedulerLike,
+): Observable<'epoch-answered' | 'epoch-unresponsive' | 'epoch-hung'> {
+  return polls$.pipe(
     filter((answer) => answer !== 'unresponsive'),
     scan(
       (last, answer) =>
@@ -103,9 +119,7 @@ export function follow(
       ),
     ),
     distinctUntilChanged(),
-    map((type): AgentEvent => ({ type, epoch })),
   );
-  return merge(live$, late$, silence$);
 }
 
 /** Emits the exit of an epoch once, when it happens, and completes. */

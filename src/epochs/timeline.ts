@@ -143,58 +143,86 @@ function storedServed(
   return last === undefined ? before : [...before.slice(0, -1), { ...last, to: time }];
 }
 
-function passed(
-  timelineBefore: Timeline,
+function passed(before: Timeline, transition: AgentTransition, time: number): Timeline {
+  const steps = [withReading, withDrains, withLife, withExit, withEpochs];
+  return steps.reduce((next, step) => step(next, transition, time), before);
+}
+
+/** Records the changes since the last epoch, a refusal, and the time of the next attempt. */
+function withReading(
+  next: Timeline,
   { event, before, state }: AgentTransition,
   time: number,
 ): Timeline {
-  const { refusedAt, retryAt } = timelineBefore;
-  let next: Timeline = {
-    ...timelineBefore,
-    changed: changedBy(timelineBefore.changed, timelineBefore.epochs.at(-1)?.hash, event),
-    refusedAt:
-      state.refused === undefined ? undefined : state.refused === before.refused ? refusedAt : time,
+  const isNew = state.refused !== before.refused;
+  const read: Timeline = {
+    ...next,
+    changed: changedBy(next.changed, next.epochs.at(-1)?.hash, event),
+    refusedAt: state.refused === undefined ? undefined : isNew ? time : next.refusedAt,
     retryAt: !isRetrying(state)
       ? undefined
       : state.crashes > before.crashes
         ? time + crashPause(state.crashes)
-        : retryAt,
+        : next.retryAt,
   };
-  if (event.type === 'config-refused' && state.refused !== before.refused)
-    next = counted(next, 'refusals');
-  for (const [epoch, { stage }] of before.epochs) {
+  return event.type === 'config-refused' && isNew ? counted(read, 'refusals') : read;
+}
+
+/** Records the epochs that were asked to drain. */
+function withDrains(
+  timelineBefore: Timeline,
+  { before, state }: AgentTransition,
+  time: number,
+): Timeline {
+  if (before.phase !== 'running') return timelineBefore;
+  return [...before.epochs].reduce((next, [epoch, { stage }]) => {
     const drains = state.phase === 'draining' || state.epochs.get(epoch)?.stage === 'draining';
-    if (drains && before.phase === 'running' && stage !== 'draining') {
-      next = changed(counted(next, 'drains'), epoch, () => ({ toldToDrainAt: time }));
-    }
-  }
+    return drains && stage !== 'draining'
+      ? changed(counted(next, 'drains'), epoch, () => ({ toldToDrainAt: time }))
+      : next;
+  }, timelineBefore);
+}
+
+/** Records that a process exists, and that it is LIVE for the first time. */
+function withLife(next: Timeline, { event, before }: AgentTransition, time: number): Timeline {
   if (event.type === 'epoch-spawned')
-    next = changed(next, event.epoch, () => ({ spawnedAt: time, pid: event.pid }));
-  if (event.type === 'epoch-live' && before.epochs.get(event.epoch)?.stage === 'starting') {
-    next = changed(next, event.epoch, ({ launchedAt, why }) => [
-      { liveAt: time },
-      why === 'adopted' ? {} : { start: time - launchedAt },
-    ]);
-  }
-  if (event.type === 'epoch-exited' && before.epochs.has(event.epoch)) {
-    const ended = before.epochs.get(event.epoch);
-    const expected =
-      before.phase !== 'running' ||
-      ended?.stage === 'stopping' ||
-      ended?.late === true ||
-      event.exit.kind === 'clean';
-    next = changed(
-      expected ? next : counted(next, 'crashes'),
-      event.epoch,
-      ({ launchedAt, toldToDrainAt, why }) => [
-        { endedAt: time, exit: event.exit, isExpected: expected },
-        {
-          ...(why !== 'adopted' && { life: time - launchedAt }),
-          ...(toldToDrainAt !== undefined && { drain: time - toldToDrainAt }),
-        },
-      ],
-    );
-  }
+    return changed(next, event.epoch, () => ({ spawnedAt: time, pid: event.pid }));
+  if (event.type !== 'epoch-live' || before.epochs.get(event.epoch)?.stage !== 'starting')
+    return next;
+  return changed(next, event.epoch, ({ launchedAt, why }) => [
+    { liveAt: time },
+    why === 'adopted' ? {} : { start: time - launchedAt },
+  ]);
+}
+
+function withExit(next: Timeline, { event, before }: AgentTransition, time: number): Timeline {
+  if (event.type !== 'epoch-exited') return next;
+  const ended = before.epochs.get(event.epoch);
+  if (ended === undefined) return next;
+  const isExpected =
+    before.phase !== 'running' ||
+    ended.stage === 'stopping' ||
+    ended.late === true ||
+    event.exit.kind === 'clean';
+  return changed(
+    isExpected ? next : counted(next, 'crashes'),
+    event.epoch,
+    ({ launchedAt, toldToDrainAt, why }) => [
+      { endedAt: time, exit: event.exit, isExpected },
+      {
+        ...(why !== 'adopted' && { life: time - launchedAt }),
+        ...(toldToDrainAt !== undefined && { drain: time - toldToDrainAt }),
+      },
+    ],
+  );
+}
+
+/** Adds the epochs that were adopted or launched. */
+function withEpochs(
+  next: Timeline,
+  { event, before, state }: AgentTransition,
+  time: number,
+): Timeline {
   if (event.type === 'epochs-adopted') {
     const adopted = event.epochs.map(({ epoch, lineage, pid }): EpochRecord => ({
       epoch,

@@ -153,19 +153,19 @@ export const agent: readonly Mutant[] = [
   },
   {
     id: 'agent/stop-exhausts',
-    file: 'epochs/interpret.ts',
+    file: 'epochs/run-process.ts',
     find: 'exhaustMap((effect) => ending',
     replace: 'mergeMap((effect) => ending',
   },
   {
     id: 'agent/reopen-signal',
-    file: 'epochs/interpret.ts',
+    file: 'epochs/run-process.ts',
     find: "'SIGUSR1' as const",
     replace: "'SIGHUP' as const",
   },
   {
     id: 'agent/reopen-carried-out',
-    file: 'epochs/interpret.ts',
+    file: 'epochs/run-process.ts',
     find: 'merge(stopping$, killing$, reopening$)',
     replace: 'merge(stopping$, killing$)',
   },
@@ -180,14 +180,14 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/turn-withdrawn',
     file: 'epochs/interpret.ts',
-    find: ".pipe(takeUntil(orders('withdraw-turn', effect.epoch)))",
+    find: ".pipe(takeUntil(ordersTo(effect.epoch, 'withdraw-turn', effects$)))",
     replace: '',
   },
   {
     id: 'agent/check-replaced',
     file: 'epochs/interpret.ts',
-    find: "switchMap((effect) => (effect.type === 'check'",
-    replace: "mergeMap((effect) => (effect.type === 'check'",
+    find: "switchMap((effect) => effect.type === 'check'",
+    replace: "mergeMap((effect) => effect.type === 'check'",
   },
   {
     id: 'agent/follow-ends',
@@ -198,8 +198,8 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/retry-cancelled',
     file: 'epochs/interpret.ts',
-    find: "(effect.type === 'retry' ? retry(effect.delay) : EMPTY)",
-    replace: "(effect.type === 'retry' ? retry(effect.delay) : retry(0))",
+    find: "{ type: 'retry-due' }, scheduler) : EMPTY",
+    replace: "{ type: 'retry-due' }, scheduler) : eventAfter(0, { type: 'retry-due' }, scheduler)",
   },
   {
     id: 'agent/drain-is-graceful',
@@ -294,8 +294,8 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/timeline-refusal-new',
     file: 'epochs/timeline.ts',
-    find: '&& state.refused !== before.refused',
-    replace: '',
+    find: "event.type === 'config-refused' && isNew",
+    replace: "event.type === 'config-refused'",
   },
   {
     id: 'agent/timeline-length',
@@ -335,7 +335,7 @@ export const agent: readonly Mutant[] = [
   },
   {
     id: 'agent/parent-expiry-margin',
-    file: 'epochs/interpret.ts',
+    file: 'epochs/parent-expiry.ts',
     find: 'Math.min(parentShutdown, parentMargin) + parentMargin',
     replace: 'Math.min(parentShutdown, parentMargin)',
   },
@@ -402,7 +402,7 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/waiting-claim-anew',
     file: 'epochs/exits.ts',
-    find: "next.claim?.stage === 'waiting' && gone.stage !== 'draining'",
+    find: "state.claim?.stage === 'waiting' && gone.stage !== 'draining'",
     replace: 'false',
   },
   {
@@ -485,7 +485,7 @@ export const agent: readonly Mutant[] = [
   },
   {
     id: 'agent/late-live-in-time',
-    file: 'epochs/interpret.ts',
+    file: 'epochs/run-process.ts',
     find: "filter((health) => health !== 'live'),",
     replace: '',
   },
