@@ -69,33 +69,11 @@ ln -sfnT "$?" "$ended"`;
  * Returns the detached Envoys of one agent. Its files in `folder` are `envoy-kept.json`,
  * `envoy.log`, and for each Envoy a link whose target is its exit code. Their mode is 0600.
  */
-export function detachedEnvoys({
-  setsid,
-  sh,
-  folder,
-  log,
-  scheduler,
-}: DetachedOptions): DetachedEnvoys {
+export function detachedEnvoys(options: DetachedOptions): DetachedEnvoys {
+  const { folder, log, scheduler } = options;
   const listFile = `${folder}/envoy-kept.json`;
   const logFile = `${folder}/envoy.log`;
   const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
-  /**
-   * Opens the log, because Envoy would make it readable for everybody, and would follow a link.
-   * Returns the result of `use`, which gets the open file and its length in bytes; throws if the
-   * log cannot be made.
-   */
-  function withLog<T>(use: (fd: number, length: number) => T): T {
-    const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
-    const fd = openSync(logFile, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
-    try {
-      const stats = fstatSync(fd);
-      if (!stats.isFile()) throw new Error(`${logFile} is no regular file`);
-      return use(fd, stats.size);
-    } finally {
-      closeSync(fd);
-    }
-  }
-  const makeLog = () => withLog((_, length) => length);
 
   function look(
     process: Pick<Watched, 'pid' | 'startTime' | 'from'>,
@@ -106,7 +84,7 @@ export function detachedEnvoys({
       ...process,
       ended: endOf(envoy),
       log: logFile,
-      reopening: () => lengthOf(makeLog),
+      reopening: () => lengthOf(logFile),
       signals$,
       scheduler,
     });
@@ -115,68 +93,28 @@ export function detachedEnvoys({
   return {
     adopted: adoptedEnvoys(listFile),
 
-    start(envoy, binary, args, signals$) {
-      return defer(() => {
+    start: (envoy, binary, args, signals$) =>
+      defer(() => {
         try {
-          const kept = ['envoy-keeper', endOf(envoy), binary, ...args, '--log-path', logFile];
-          const { pid, from } = withLog((fd, length) => ({
-            pid: Number(
-              execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], {
-                stdio: ['ignore', 'pipe', 'pipe', fd],
-              }),
-            ),
-            from: length,
-          }));
+          const { pid, from } = keeper(options, logFile, [endOf(envoy), binary, ...args]);
           return concat(
             of<ProcessEvent>({ type: 'spawned', pid }),
             look({ pid, startTime: startTime(pid), from }, envoy, signals$),
           );
         } catch (error) {
-          return of<ProcessEvent>({
-            type: 'exited',
-            exit: { kind: 'spawn-failed', reason: reasonOf(error) },
-          });
+          const exit = { kind: 'spawn-failed', reason: reasonOf(error) } as const;
+          return of<ProcessEvent>({ type: 'exited', exit });
         }
-      });
-    },
+      }),
 
     watch: (adopted, signals$) =>
-      defer(() =>
-        look(
-          { pid: adopted.pid, startTime: adopted.startTime, from: lengthOf(makeLog) },
-          adopted,
-          signals$,
-        ),
-      ),
+      defer(() => {
+        const from = lengthOf(logFile);
+        return look({ pid: adopted.pid, startTime: adopted.startTime, from }, adopted, signals$);
+      }),
 
     remember(running) {
-      const list = [...running].flatMap(
-        ({
-          pid,
-          epoch,
-          restartEpoch,
-          lineage,
-          baseId,
-          socketPath,
-          addressFile,
-        }): readonly AdoptedEnvoy[] => {
-          const born = pid === undefined ? undefined : startTime(pid);
-          return pid === undefined || born === undefined
-            ? []
-            : [
-                {
-                  epoch,
-                  restartEpoch,
-                  lineage,
-                  baseId,
-                  socketPath,
-                  pid,
-                  startTime: born,
-                  addressFile,
-                },
-              ];
-        },
-      );
+      const list = [...running].flatMap(entryOf);
       try {
         if (list.length === 0) remove(listFile);
         else writeWhole(listFile, JSON.stringify(list));
@@ -186,13 +124,60 @@ export function detachedEnvoys({
     },
 
     clear(envoy) {
-      for (const file of [
-        endOf(envoy),
-        ...['json', 'yaml'].map((name) => `${folder}/envoy-rev${envoy.epoch}.${name}`),
-      ])
-        remove(file);
+      const stem = `${folder}/envoy-rev${envoy.epoch}`;
+      for (const file of [endOf(envoy), `${stem}.json`, `${stem}.yaml`]) remove(file);
     },
   };
+}
+
+/**
+ * Opens the log, because Envoy would make it readable for everybody, and would follow a link.
+ * Returns the result of `use`, which gets the open file and its length in bytes; throws if the log
+ * cannot be made.
+ */
+function withLog<T>(logFile: string, use: (fd: number, length: number) => T): T {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const fd = openSync(logFile, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new Error(`${logFile} is no regular file`);
+    return use(fd, stats.size);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Starts an Envoy by the shell that keeps its exit code. Returns its process id, and the length of
+ * the log before it. Throws if it cannot be started.
+ */
+function keeper(
+  { setsid, sh }: DetachedOptions,
+  logFile: string,
+  command: readonly string[],
+): { readonly pid: number; readonly from: number } {
+  const given = ['envoy-keeper', ...command, '--log-path', logFile];
+  return withLog(logFile, (fd, length) => {
+    const printed = execFileSync(setsid, ['--fork', sh, '-c', script, ...given], {
+      stdio: ['ignore', 'pipe', 'pipe', fd],
+    });
+    return { pid: Number(printed), from: length };
+  });
+}
+
+/** Returns the entry of a process in the list for the next agent, if the process exists. */
+function entryOf({
+  pid,
+  epoch,
+  restartEpoch,
+  lineage,
+  baseId,
+  socketPath,
+  addressFile,
+}: Remembered): readonly AdoptedEnvoy[] {
+  const born = pid === undefined ? undefined : startTime(pid);
+  if (pid === undefined || born === undefined) return [];
+  return [{ epoch, restartEpoch, lineage, baseId, socketPath, pid, startTime: born, addressFile }];
 }
 
 /** Returns the error message of a small program; its command line is no reason. */
@@ -201,10 +186,10 @@ function reasonOf(error: unknown): string {
   return (String(stderr ?? '').trim() || message).split('\n')[0] ?? message;
 }
 
-/** Returns 0 if there can be no log: Envoy runs without it. */
-function lengthOf(makeLog: () => number): number {
+/** Returns the length of the log; 0 if there can be none: Envoy runs without it. */
+function lengthOf(logFile: string): number {
   try {
-    return makeLog();
+    return withLog(logFile, (_, length) => length);
   } catch {
     return 0;
   }

@@ -52,67 +52,16 @@ export function envoyLines(
 ): OperatorFunction<string, EnvoyLine> {
   return (source) =>
     new Observable((subscriber) => {
-      let rest = '';
-      let pending:
-        { readonly line: Omit<EnvoyLine, 'message'>; readonly text: string[] } | undefined;
+      const cutter = messageCutter((line) => subscriber.next(line));
       let touched = 0;
-      let hasRefused = false;
       let timer: ReturnType<SchedulerLike['schedule']> | undefined;
-
-      const flush = () => {
-        if (pending === undefined) return;
-        const { line, text } = pending;
-        pending = undefined;
-        const message = text.join('\n');
-        subscriber.next(
-          isRefusal(message)
-            ? { ...line, level: 'debug', message: withoutConfiguration(message) }
-            : { ...line, message },
-        );
-      };
-      const take = (text: string) => {
-        const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
-        const logLevel = levels.get(level);
-        hasRefused ||= logLevel !== undefined && isRefusal(message);
-        if (logLevel !== undefined) {
-          flush();
-          pending = { line: { level: logLevel, component }, text: [message] };
-        } else if (pending !== undefined && isRefusal(pending.text[0] ?? '')) {
-          pending.text.push(text);
-          if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the beginning or at the end
-        } else if (hasRefused) {
-          return; // Envoy says it once more, with the configuration, and ends.
-        } else if (
-          pending === undefined ||
-          accessLog.test(text) ||
-          pending.text.length >= mostLines
-        ) {
-          flush();
-          if (text !== '') pending = { line: { level: 'info', component: 'stderr' }, text: [text] };
-        } else {
-          pending.text.push(text);
-        }
-      };
-      /** Takes the parts of a text that is too long for one line, and returns its end. */
-      const cut = (text: string) => {
-        for (; text.length > longestLine; text = text.slice(longestLine))
-          take(text.slice(0, longestLine));
-        return text;
-      };
-      const isRefusing = () =>
-        isRefusal(pending?.text[0] ?? '') || isRefusal(header.exec(rest)?.[3] ?? '');
-      const flushRest = () => {
-        if (rest !== '') take(rest);
-        rest = '';
-        flush();
-      };
       // One timer at a time checks how long it has been quiet: a flood has many pieces.
       const watch = (delay: number) => {
         timer ??= scheduler.schedule(() => {
           timer = undefined;
           const left = quiet - (scheduler.now() - touched);
           if (left > 0) watch(left);
-          else if (!isRefusing()) flushRest();
+          else if (!cutter.isRefusing()) cutter.end();
         }, delay);
       };
       subscriber.add(() => timer?.unsubscribe());
@@ -121,20 +70,84 @@ export function envoyLines(
         source.subscribe({
           next: (piece) => {
             touched = scheduler.now();
-            const lines = (rest + piece).split('\n');
-            rest = lines.pop() ?? '';
-            for (const line of lines) take(cut(line));
-            rest = cut(rest);
-            if (rest !== '' || pending !== undefined) watch(quiet);
+            cutter.add(piece);
+            if (cutter.isPending()) watch(quiet);
           },
           error: (error: unknown) => subscriber.error(error),
           complete: () => {
-            flushRest();
+            cutter.end();
             subscriber.complete();
           },
         }),
       );
     });
+}
+
+/** A message that may go on. */
+interface PendingMessage {
+  readonly line: Omit<EnvoyLine, 'message'>;
+  readonly text: string[];
+}
+
+/** Cuts pieces of text into messages, and emits each when the next one begins, or at the end. */
+function messageCutter(emit: (line: EnvoyLine) => void) {
+  let rest = '';
+  let pending: PendingMessage | undefined;
+  let hasRefused = false;
+
+  const flush = () => {
+    const before = pending;
+    pending = undefined;
+    if (before !== undefined) emit(whole(before));
+  };
+  const take = (text: string) => {
+    const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
+    const logLevel = levels.get(level);
+    hasRefused ||= logLevel !== undefined && isRefusal(message);
+    if (logLevel !== undefined) {
+      flush();
+      pending = { line: { level: logLevel, component }, text: [message] };
+    } else if (pending !== undefined && isRefusal(pending.text[0] ?? '')) {
+      pending.text.push(text);
+      if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the beginning or at the end
+    } else if (hasRefused) {
+      return; // Envoy says it once more, with the configuration, and ends.
+    } else if (pending === undefined || accessLog.test(text) || pending.text.length >= mostLines) {
+      flush();
+      if (text !== '') pending = { line: { level: 'info', component: 'stderr' }, text: [text] };
+    } else {
+      pending.text.push(text);
+    }
+  };
+  /** Takes the parts of a text that is too long for one line, and returns its end. */
+  const cut = (text: string) => {
+    for (; text.length > longestLine; text = text.slice(longestLine))
+      take(text.slice(0, longestLine));
+    return text;
+  };
+  return {
+    add(piece: string): void {
+      const lines = (rest + piece).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) take(cut(line));
+      rest = cut(rest);
+    },
+    end(): void {
+      if (rest !== '') take(rest);
+      rest = '';
+      flush();
+    },
+    isPending: () => rest !== '' || pending !== undefined,
+    isRefusing: () => isRefusal(pending?.text[0] ?? '') || isRefusal(header.exec(rest)?.[3] ?? ''),
+  };
+}
+
+/** Returns a message that does not go on, without the configuration that it refuses. */
+function whole({ line, text }: PendingMessage): EnvoyLine {
+  const message = text.join('\n');
+  return isRefusal(message)
+    ? { ...line, level: 'debug', message: withoutConfiguration(message) }
+    : { ...line, message };
 }
 
 /** Each epoch says this at its start, about the same configuration. */

@@ -3,25 +3,23 @@ import {
   defer,
   EMPTY,
   finalize,
-  ignoreElements,
-  map,
   type Observable,
   of,
   type SchedulerLike,
   switchMap,
   tap,
 } from 'rxjs';
-import { type AdminClient, parseStats } from './admin-client.ts';
-import type { Health, Launch, ProcessEvent, Proxy, Signal } from '../epochs/ports.ts';
+import type { AdminClient } from './admin-client.ts';
+import type { Launch, ProcessEvent, Proxy, Signal } from '../epochs/ports.ts';
 import type { EnvoyLine } from './envoy-lines.ts';
-import { activeFilter, activeRequests, hasInbound, isLive } from './admin-questions.ts';
+import { askActive, askDrain, askHealth } from './ask-epoch.ts';
 import { identityOf } from './compatibility.ts';
 import { withConfigFile } from './config-file.ts';
 import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
 import { envoyArgs } from './envoy-args.ts';
 import type { MeetingPlaces } from './meeting-places.ts';
-import { processes, type RunningProcess } from './processes.ts';
+import { type Processes, processes, type RunningProcess } from './processes.ts';
 import { sideBySide, type StartFrom } from './side-by-side.ts';
 import { type CheckOptions, readingChecks } from './reading-checks.ts';
 import { spawnEnvoy } from './spawn-envoy.ts';
@@ -43,71 +41,14 @@ export interface EnvoyOptions extends CheckOptions {
   readonly scheduler?: SchedulerLike;
 }
 
-/**
- * The wait for an answer, in ms. An admin endpoint that is handed over may leave a question
- * unanswered, which must not delay the next one.
- */
-const answerWithin = 500;
-
 const alone = 'enable_reuse_port is false: no other Envoy can listen beside the one that runs';
-
-type NewLaunch = Extract<Launch, { readonly adopted: false }>;
 
 /** Returns the proxy that runs real Envoys. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
-  const { binary, args, admin, folder, drainsAll, detached, scheduler = asyncScheduler } = options;
+  const { drainsAll, detached, scheduler = asyncScheduler } = options;
   const running = processes(options);
-  let identity = '';
-  const checks = readingChecks(
-    options,
-    { newest: () => running.newest(), identity: () => identity },
-    scheduler,
-  );
-
-  /** Watches an Envoy that an earlier agent left. */
-  function watched(
-    adopted: AdoptedEnvoy | undefined,
-    signals$: Observable<Signal>,
-  ): Observable<ProcessEvent> {
-    if (detached === undefined || adopted === undefined)
-      return of({ type: 'exited', exit: { kind: 'unknown', tail: [] } });
-    return detached.watch(adopted, signals$);
-  }
-
-  function started(
-    launch: NewLaunch,
-    process: RunningProcess,
-    signals$: Observable<Signal>,
-  ): Observable<ProcessEvent> {
-    return withConfigFile<ProcessEvent>(
-      launch.reading.config,
-      `${folder}/envoy-rev${launch.epoch}`,
-      {
-        failed: (reason, outcome) =>
-          outcome === 'refused' && launch.reading.config.kind !== 'refused'
-            ? notTaken(reason)
-            : notStarted(reason),
-        outlives: detached !== undefined,
-        use: (path) => {
-          const given = { config: path, override: '', ipv6: args.ipv6 };
-          const from$: Observable<StartFrom | undefined> = launch.sideBySide
-            ? sideBySide(given, admin, process.config)
-            : of(given);
-          return from$.pipe(
-            switchMap((from) => {
-              if (from === undefined) return of(notStarted(alone));
-              if (from.adminPort !== undefined) running.placeSideBySide(process, from.adminPort);
-              identity = identityOf(binary);
-              return startEnvoy(options, { launch, process, from, signals$, scheduler });
-            }),
-          );
-        },
-      },
-    );
-  }
-
   return {
-    ...checks,
+    ...readingChecks(options, running.newest, scheduler),
 
     run(launch, signals$) {
       return defer(() => {
@@ -117,39 +58,14 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         const process = entered(() => running.enter(launch, adopted));
         if (typeof process === 'string') return of(notStarted(process));
         const life$ = launch.adopted
-          ? watched(adopted, signals$)
-          : started(launch, process, signals$);
+          ? watched(detached, adopted, signals$)
+          : started(options, running, { launch, process, signals$, scheduler });
         return life$.pipe(
           tap((event) => {
             if (event.type === 'spawned') running.born(process, event.pid);
             else process.ended = true;
           }),
           finalize(() => running.leave(process)),
-        );
-      });
-    },
-
-    health(epoch) {
-      return defer(() => {
-        const asked = running.find(epoch);
-        const admin = running.adminOf(epoch);
-        const answer$ = (path: string) => admin.request('GET', path, answerWithin);
-        // Until this epoch was seen LIVE, 110 KB of JSON show which epoch answers; after that any
-        // LIVE answer is enough.
-        const isKnown = asked?.seenLive === true;
-        return answer$('/ready').pipe(
-          switchMap((ready) =>
-            isKnown || !ready.ok || ready.value.status !== 200
-              ? of(ready)
-              : answer$('/server_info'),
-          ),
-          map((answer): Health => {
-            if (!answer.ok) return admin.located() ? 'unresponsive' : 'unknown';
-            const live =
-              answer.value.status === 200 && (isKnown || isLive(answer.value.body, asked));
-            if (live && asked !== undefined) asked.seenLive = true;
-            return live ? 'live' : 'up';
-          }),
         );
       });
     },
@@ -161,35 +77,9 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
       });
     },
 
-    drain(epoch, how) {
-      return defer(() => {
-        const client = running.adminOf(epoch);
-        const inboundOnly$ = how === 'close' || drainsAll ? of(false) : hasInbound(client);
-        return inboundOnly$.pipe(
-          map((inboundOnly) =>
-            [
-              ...(inboundOnly ? ['inboundonly'] : []),
-              ...(how === 'graceful' ? ['graceful', 'skip_exit'] : []),
-            ].join('&'),
-          ),
-          switchMap((query) => client.request('POST', `/drain_listeners?${query}`)),
-          ignoreElements(),
-        );
-      });
-    },
-
-    active(epoch) {
-      const stats$ = defer(() =>
-        running.adminOf(epoch).request('GET', `/stats?filter=${encodeURIComponent(activeFilter)}`),
-      );
-      return stats$.pipe(
-        map((answer) =>
-          answer.ok && answer.value.status === 200
-            ? activeRequests(parseStats(answer.value.body))
-            : undefined,
-        ),
-      );
-    },
+    health: (epoch) => defer(() => askHealth(running.find(epoch), running.adminOf(epoch))),
+    drain: (epoch, how) => defer(() => askDrain(running.adminOf(epoch), how, drainsAll)),
+    active: (epoch) => defer(() => askActive(running.adminOf(epoch))),
   };
 }
 
@@ -214,22 +104,61 @@ function notStarted(reason: string): ProcessEvent {
   return { type: 'exited', exit: { kind: 'spawn-failed', reason } };
 }
 
+/** Watches an Envoy that an earlier agent left. */
+function watched(
+  detached: DetachedEnvoys | undefined,
+  adopted: AdoptedEnvoy | undefined,
+  signals$: Observable<Signal>,
+): Observable<ProcessEvent> {
+  if (detached === undefined || adopted === undefined)
+    return of({ type: 'exited', exit: { kind: 'unknown', tail: [] } });
+  return detached.watch(adopted, signals$);
+}
+
 interface Start {
-  readonly launch: Launch;
+  readonly launch: Extract<Launch, { readonly adopted: false }>;
   readonly process: RunningProcess;
-  readonly from: StartFrom;
   readonly signals$: Observable<Signal>;
   readonly scheduler: SchedulerLike;
 }
 
-/**
- * Starts the Envoy of an epoch. With `--keepEnvoy` it outlives the agent, otherwise not. Works as
- * `Proxy.run`.
- */
-function startEnvoy(
-  { binary, args, folder, tools, detached, onLine }: EnvoyOptions,
-  { launch: { epoch, restartEpoch }, process, from, signals$, scheduler }: Start,
+/** Starts the Envoy of an epoch from its configuration. Works as `Proxy.run`. */
+function started(
+  options: EnvoyOptions,
+  running: Processes,
+  start: Start,
 ): Observable<ProcessEvent> {
+  const { args, admin, folder, detached } = options;
+  const { launch, process } = start;
+  return withConfigFile<ProcessEvent>(launch.reading.config, `${folder}/envoy-rev${launch.epoch}`, {
+    failed: (reason, outcome) =>
+      outcome === 'refused' && launch.reading.config.kind !== 'refused'
+        ? notTaken(reason)
+        : notStarted(reason),
+    outlives: detached !== undefined,
+    use: (path) => {
+      const given = { config: path, override: '', ipv6: args.ipv6 };
+      const from$: Observable<StartFrom | undefined> = launch.sideBySide
+        ? sideBySide(given, admin, process.config)
+        : of(given);
+      return from$.pipe(
+        switchMap((from) => {
+          if (from === undefined) return of(notStarted(alone));
+          if (from.adminPort !== undefined) running.placeSideBySide(process, from.adminPort);
+          return spawned(options, start, from);
+        }),
+      );
+    },
+  });
+}
+
+/** Starts the process. With `--keepEnvoy` it outlives the agent, otherwise not. */
+function spawned(
+  { binary, args, folder, tools, detached, onLine }: EnvoyOptions,
+  { launch: { epoch, restartEpoch }, process, signals$, scheduler }: Start,
+  from: StartFrom,
+): Observable<ProcessEvent> {
+  process.identity = identityOf(binary);
   const given = [
     ...envoyArgs(args, { ...from, restartEpoch, place: process }),
     '--admin-address-path',

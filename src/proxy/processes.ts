@@ -17,6 +17,8 @@ export interface RunningProcess extends MeetingPlace {
   /** The path of a separate copy of the configuration. */
   readonly config: string;
   pid: number | undefined;
+  /** The identity of the binary that it was started from; '' before its start, or if adopted. */
+  identity: string;
   /** The file to which it writes its admin address. */
   addressFile: string;
   /** The client of its admin endpoint. */
@@ -50,53 +52,20 @@ interface Premises {
  * Two lineages that run side by side have an admin endpoint each. `admin` and `addressFile` lead to
  * the one that was published last.
  */
-export function processes({ admin, addressFile, folder, tools, detached, places }: Premises) {
+export function processes(premises: Premises) {
+  const { admin, addressFile, detached, places } = premises;
   const running = new Set<RunningProcess>();
-  const reapers = new Map<number, () => void>();
-  const former = `${addressFile}-former`;
-
+  const reapers: Reapers = new Map();
   const find = (epoch: number): RunningProcess | undefined =>
     [...running].findLast((process) => process.epoch === epoch);
-
   const newest = (): RunningProcess | undefined => [...running].at(-1);
-
-  function clear(gone: RunningProcess): void {
-    const { baseId, addressFile: ownAddressFile, config } = gone;
-    if ([...running].every((other) => other.baseId !== baseId)) {
-      reapers.get(baseId)?.();
-      reapers.delete(baseId);
-      places.clear(gone);
-    }
-    if ([...running].every((other) => other.addressFile !== ownAddressFile)) remove(ownAddressFile);
-    if (running.size === 0) for (const left of [addressFile, former]) remove(left);
-    remove(config);
-    detached?.clear(gone);
-  }
-
   return {
     /**
      * Adds a process. `adopted` runs already. Throws the system's error if no meeting place can be
      * made for a new lineage.
      */
-    enter(
-      { epoch, restartEpoch, lineage }: Launch,
-      adopted: AdoptedEnvoy | undefined,
-    ): RunningProcess {
-      const kin = adopted ?? [...running].find((other) => other.lineage === lineage);
-      const { baseId, socketPath } = kin ?? places.make();
-      if (adopted !== undefined) places.enter(adopted);
-      if (running.size === 0 && adopted === undefined) remove(addressFile);
-      const process = {
-        ...{ epoch, restartEpoch, lineage, baseId, socketPath, addressFile, admin },
-        config: `${folder}/envoy-beside-${epoch}.json`,
-        pid: adopted?.pid,
-        seenLive: false,
-        ended: false,
-      };
-      if (adopted !== undefined && adopted.addressFile !== addressFile) {
-        process.addressFile = adopted.addressFile;
-        process.admin = adminClient(adopted.addressFile, 0);
-      }
+    enter(launch: Launch, adopted: AdoptedEnvoy | undefined): RunningProcess {
+      const process = entering(launch, adopted, running, premises);
       running.add(process);
       return process;
     },
@@ -110,11 +79,7 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
     born(process: RunningProcess, pid: number): void {
       process.pid = pid;
       detached?.remember(running);
-      const reaper =
-        detached === undefined && !reapers.has(process.baseId)
-          ? orphanReaper(tools, process)
-          : undefined;
-      if (reaper !== undefined) reapers.set(process.baseId, reaper);
+      if (detached === undefined) reap(process, reapers, premises);
     },
 
     /**
@@ -124,27 +89,18 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
     publishAdmin(epoch: number): void {
       const process = newest();
       if (process?.epoch !== epoch || process.admin === admin) return;
-      const asked = [...running].filter((other) => other.admin === admin);
-      if (asked.length > 0) rename(addressFile, former);
-      for (const other of asked) {
-        other.addressFile = former;
-        other.admin = adminClient(former, 0);
-      }
-      rename(process.addressFile, addressFile);
-      process.addressFile = addressFile;
-      process.admin = admin;
+      replaceAdmin(process, running, premises);
       detached?.remember(running);
     },
 
     /** Stops watching a process. If it runs on, its files stay. */
     leave(process: RunningProcess): void {
-      if (detached !== undefined && process.pid !== undefined && !process.ended) {
+      if (detached !== undefined && process.pid !== undefined && !process.ended)
         places.leave(process);
-        return;
+      else {
+        running.delete(process);
+        clear(process, { running, reapers }, premises);
       }
-      running.delete(process);
-      clear(process);
-      detached?.remember(running);
     },
 
     find,
@@ -156,6 +112,90 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
     newest,
   };
 }
+
+/** Makes the process of a launch, in the meeting place of its lineage. */
+function entering(
+  { epoch, restartEpoch, lineage }: Launch,
+  adopted: AdoptedEnvoy | undefined,
+  running: ReadonlySet<RunningProcess>,
+  { admin, addressFile, folder, places }: Premises,
+): RunningProcess {
+  const kin = adopted ?? [...running].find((other) => other.lineage === lineage);
+  const { baseId, socketPath } = kin ?? places.make();
+  if (adopted !== undefined) places.enter(adopted);
+  else if (running.size === 0) remove(addressFile);
+  const isSeparate = adopted !== undefined && adopted.addressFile !== addressFile;
+  return {
+    ...{ epoch, restartEpoch, lineage, baseId, socketPath },
+    config: `${folder}/envoy-beside-${epoch}.json`,
+    pid: adopted?.pid,
+    identity: '',
+    addressFile: isSeparate ? adopted.addressFile : addressFile,
+    admin: isSeparate ? adminClient(adopted.addressFile, 0) : admin,
+    seenLive: false,
+    ended: false,
+  };
+}
+
+/** Starts the reaper for the meeting place of a process, if there is none yet. */
+function reap(process: RunningProcess, reapers: Reapers, { tools }: Premises): void {
+  const reaper = reapers.has(process.baseId) ? undefined : orphanReaper(tools, process);
+  if (reaper !== undefined) reapers.set(process.baseId, reaper);
+}
+
+/** The admin endpoint of those that were published before. */
+function formerAddress(addressFile: string): string {
+  return `${addressFile}-former`;
+}
+
+/** Publishes the admin endpoint of a process in the place of those of others. */
+function replaceAdmin(
+  process: RunningProcess,
+  running: ReadonlySet<RunningProcess>,
+  { admin, addressFile }: Premises,
+): void {
+  const former = formerAddress(addressFile);
+  const asked = [...running].filter((other) => other.admin === admin);
+  if (asked.length > 0) rename(addressFile, former);
+  for (const other of asked) {
+    other.addressFile = former;
+    other.admin = adminClient(former, 0);
+  }
+  rename(process.addressFile, addressFile);
+  process.addressFile = addressFile;
+  process.admin = admin;
+}
+
+/** Ends the reaper of each meeting place, by base id. */
+type Reapers = Map<number, () => void>;
+
+interface Left {
+  readonly running: ReadonlySet<RunningProcess>;
+  readonly reapers: Reapers;
+}
+
+/** Removes the files of a process that no other process uses, and its entry for the next agent. */
+function clear(
+  gone: RunningProcess,
+  { running, reapers }: Left,
+  { addressFile, detached, places }: Premises,
+): void {
+  const others = [...running];
+  if (others.every((other) => other.baseId !== gone.baseId)) {
+    reapers.get(gone.baseId)?.();
+    reapers.delete(gone.baseId);
+    places.clear(gone);
+  }
+  if (others.every((other) => other.addressFile !== gone.addressFile)) remove(gone.addressFile);
+  if (running.size === 0)
+    for (const left of [addressFile, formerAddress(addressFile)]) remove(left);
+  remove(gone.config);
+  detached?.clear(gone);
+  detached?.remember(running);
+}
+
+/** The processes of one agent. */
+export type Processes = ReturnType<typeof processes>;
 
 function rename(from: string, to: string): void {
   try {

@@ -36,60 +36,20 @@ export interface CheckOptions {
   readonly explain: (config: EpochConfig, words: string) => Promise<Refusal>;
 }
 
-/** The facts about the running Envoys that the checks need. */
-export interface Runs {
-  /** The newest Envoy. */
-  readonly newest: () => RunningProcess | undefined;
-  /** The identity of the binary that it was started from. */
-  readonly identity: () => string;
-}
-
 /** How long the rest of files that are written one by one may take. In ms. */
 const rest = 100;
 
-/** Returns the checks of a proxy that is Envoy. */
+/** Returns the checks of a proxy that is Envoy; `newest` returns the newest Envoy that runs. */
 export function readingChecks(
-  { binary, args, folder, pairs, tools, explain }: CheckOptions,
-  { newest, identity }: Runs,
+  options: CheckOptions,
+  newest: NewestEnvoy,
   scheduler: SchedulerLike,
 ): Required<Pick<Proxy, 'check' | 'checkAhead'>> {
+  const { binary, folder, pairs } = options;
   const isAlone = () => newest() === undefined;
+  const validated = validation(options, newest, scheduler);
   /** The hash of the reading that Envoy accepted in advance; it is used once. */
   let acceptedAhead: string | undefined;
-
-  /**
-   * Emits Envoy's own verdict on a configuration. The files of `stem` belong to this check alone.
-   */
-  function validated({ config }: Reading<EpochConfig>, stem: string): Observable<Verdict> {
-    return withConfigFile<Verdict>(config, stem, {
-      failed: (reason, outcome) =>
-        outcome === 'refused'
-          ? { kind: 'refused', reason }
-          : { kind: 'unchecked', reason, outOfMemory: false },
-      use: (path) => {
-        const tried = envoyArgs(args, {
-          config: path,
-          override: '',
-          restartEpoch: 0,
-          place: newest(),
-        });
-        return validate({
-          binary,
-          args: tried,
-          fifo: `${stem}.stderr`,
-          tools,
-          alone: isAlone,
-          scheduler,
-        }).pipe(
-          concatMap(async (verdict) =>
-            verdict.kind === 'refused'
-              ? { ...verdict, ...(await explain(config, verdict.reason)) }
-              : verdict,
-          ),
-        );
-      },
-    });
-  }
 
   // If no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs the
   // pairs.
@@ -109,7 +69,9 @@ export function readingChecks(
       }),
     );
     return accepted$.pipe(
-      ifGood((verdict) => from(withCompatibility(verdict, binary, identity(), newest()))),
+      ifGood((verdict) =>
+        from(withCompatibility(verdict, binary, newest()?.identity ?? '', newest())),
+      ),
       // The child reads the files when it starts: they may have changed since the check.
       ifGood((verdict) => pairs$.pipe(map((again) => (again.kind === 'works' ? verdict : again)))),
     );
@@ -133,6 +95,43 @@ export function readingChecks(
       );
     },
   };
+}
+
+type NewestEnvoy = () => RunningProcess | undefined;
+
+/**
+ * Returns a function that emits Envoy's own verdict on a configuration. The files of `stem` belong
+ * to that check alone.
+ */
+function validation(
+  { binary, args, tools, explain }: CheckOptions,
+  newest: NewestEnvoy,
+  scheduler: SchedulerLike,
+) {
+  return ({ config }: Reading<EpochConfig>, stem: string): Observable<Verdict> =>
+    withConfigFile<Verdict>(config, stem, {
+      failed: (reason, outcome) =>
+        outcome === 'refused'
+          ? { kind: 'refused', reason }
+          : { kind: 'unchecked', reason, outOfMemory: false },
+      use: (path) => {
+        const tried = { config: path, override: '', restartEpoch: 0, place: newest() };
+        return validate({
+          binary,
+          args: envoyArgs(args, tried),
+          fifo: `${stem}.stderr`,
+          tools,
+          alone: () => newest() === undefined,
+          scheduler,
+        }).pipe(
+          concatMap(async (verdict) =>
+            verdict.kind === 'refused'
+              ? { ...verdict, ...(await explain(config, verdict.reason)) }
+              : verdict,
+          ),
+        );
+      },
+    });
 }
 
 /** Continues with the next check if the verdict is good so far. */

@@ -69,15 +69,7 @@ export function spawnEnvoy({
 }: Spawn): Observable<ProcessEvent> {
   return new Observable((subscriber) => {
     const errors = openFifo(tools, fifo);
-    const wrapped = protect(tools, binary, args);
-    const child = execa(wrapped.file, wrapped.args, {
-      // execa takes any descriptor, but its types only the first ten
-      stdio: ['ignore', stdout, errors === undefined ? 'inherit' : (errors.write as 3)],
-      detached: true,
-      cleanup: false,
-      buffer: false,
-      reject: false,
-    });
+    const child = startChild({ binary, args, tools, stdout }, errors);
     if (expendable === true && child.pid !== undefined) endFirst(child.pid);
     const fail = (error: unknown) => subscriber.error(error);
     const killsBefore = memory()?.oomKills;
@@ -97,12 +89,7 @@ export function spawnEnvoy({
         ? Promise.resolve()
         : readAll(errors.read, (piece) => pieces$.next(piece));
     if (errors !== undefined) closeSync(errors.write);
-    else if ((tools.guard ?? tools.mkfifo) !== undefined)
-      onLine({
-        level: 'warn',
-        component: 'stderr',
-        message: `no FIFO can be made at ${fifo}: Envoy's lines are passed on unread`,
-      });
+    else if ((tools.guard ?? tools.mkfifo) !== undefined) onLine(unreadLines(fifo));
 
     if (child.pid !== undefined) subscriber.next({ type: 'spawned', pid: child.pid });
     subscriber.add(signals$.subscribe({ next: (signal) => child.kill(signal), error: fail }));
@@ -121,6 +108,29 @@ export function spawnEnvoy({
       subscriber.complete();
     });
   });
+}
+
+function startChild(
+  { binary, args, tools, stdout }: Pick<Spawn, 'binary' | 'args' | 'tools' | 'stdout'>,
+  errors: { readonly write: number } | undefined,
+) {
+  const wrapped = protect(tools, binary, args);
+  return execa(wrapped.file, wrapped.args, {
+    // execa takes any descriptor, but its types only the first ten
+    stdio: ['ignore', stdout, errors === undefined ? 'inherit' : (errors.write as 3)],
+    detached: true,
+    cleanup: false,
+    buffer: false,
+    reject: false,
+  });
+}
+
+function unreadLines(fifo: string): EnvoyLine {
+  return {
+    level: 'warn',
+    component: 'stderr',
+    message: `no FIFO can be made at ${fifo}: Envoy's lines are passed on unread`,
+  };
 }
 
 function protect(
