@@ -124,38 +124,17 @@ export function sourceSigns<Config>(
   const later$ = changes$.pipe(
     supervise(sourceFailed, random, scheduler),
     connect((shared$): Observable<RawSign<Config>> => {
-      const told$ = shared$.pipe(ofType('changed'));
-      const [gathered$, changed$] = partition(told$, ({ isGathered }) => isGathered === true);
-      const opened$ = changed$.pipe(
-        throttleTime(minDelay, scheduler),
-        map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: minDelay })),
-      );
-      const passed$ = gathered$.pipe(
-        map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: 0 })),
-      );
-      const occasions$ = merge(
-        shared$.pipe(ofType('ready')), // earlier changes were missed
-        gathered$,
-        // The regular reading opens a window too, because it must not read in the middle of a
-        // change.
-        merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
-      );
-      const pauses$ = opened$.pipe(
-        switchMap(() =>
-          changed$.pipe(
-            startWith(undefined),
-            debounceTime(quiet, scheduler),
-            take(1),
-            takeUntil(timer(minDelay, scheduler)),
-          ),
-        ),
+      const { opened$, occasion$, pause$ } = windows(
+        shared$,
+        { minDelay, reread, quiet },
+        scheduler,
       );
       const all$ = merge(
-        occasions$.pipe(map(() => raw())),
+        occasion$.pipe(map(() => raw())),
         orders$.pipe(map((by) => raw(by))),
-        ...(quiet < minDelay ? [pauses$.pipe(map(() => ahead$))] : []),
+        ...(quiet < minDelay ? [pause$.pipe(map(() => ahead$))] : []),
       );
-      return merge(shared$, opened$, passed$, all$.pipe(concatMap((read$) => read$)));
+      return merge(shared$, opened$, all$.pipe(concatMap((read$) => read$)));
     }),
   );
   return concat(raw(), later$).pipe(
@@ -169,6 +148,42 @@ export function sourceSigns<Config>(
     map(({ sign }) => sign),
     filter((sign) => sign !== undefined),
   );
+}
+
+/**
+ * Returns the windows that changes open, the occasions to read, and the first pause in each window.
+ */
+function windows(
+  sign$: Observable<SourceChange | SourceFailed>,
+  { minDelay, reread, quiet }: Required<Omit<ReadingDelays, 'random'>>,
+  scheduler: SchedulerLike,
+) {
+  const told$ = sign$.pipe(ofType('changed'));
+  const [gathered$, changed$] = partition(told$, ({ isGathered }) => isGathered === true);
+  const opened$ = changed$.pipe(
+    throttleTime(minDelay, scheduler),
+    map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: minDelay })),
+  );
+  const passed$ = gathered$.pipe(
+    map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: 0 })),
+  );
+  const occasion$ = merge(
+    sign$.pipe(ofType('ready')), // earlier changes were missed
+    gathered$,
+    // The regular reading opens a window too, because it must not read in the middle of a change.
+    merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
+  );
+  const pause$ = opened$.pipe(
+    switchMap(() =>
+      changed$.pipe(
+        startWith(undefined),
+        debounceTime(quiet, scheduler),
+        take(1),
+        takeUntil(timer(minDelay, scheduler)),
+      ),
+    ),
+  );
+  return { opened$: merge(opened$, passed$), occasion$, pause$ };
 }
 
 function sourceFailed(error: unknown, delayMs: number): SourceFailed {

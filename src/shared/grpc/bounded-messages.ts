@@ -42,22 +42,9 @@ export function boundedMessages(
   { ofConnection, inAll }: MessageBounds,
   tell: ReportRefused = () => undefined,
 ): Grpc.ServerInterceptor {
-  const begun = new Map<ServerHttp2Stream, Begun>(); // in the order in which the messages began
-  const ofSessions = new WeakMap<Http2Session, number>();
+  const unfinished = unfinishedMessages();
   const ended = new WeakSet<ServerHttp2Stream>();
-  let allBytes = 0;
 
-  const note = (stream: ServerHttp2Stream, { call, progress }: Begun): number => {
-    const more = progress.received - (begun.get(stream)?.progress.received ?? 0);
-    if (progress.received === 0) begun.delete(stream);
-    else begun.set(stream, { call, progress });
-    allBytes += more;
-    const { session } = stream;
-    if (session === undefined) return 0;
-    const connectionBytes = (ofSessions.get(session) ?? 0) + more;
-    ofSessions.set(session, connectionBytes);
-    return connectionBytes;
-  };
   const refuse = (
     stream: ServerHttp2Stream,
     call: Grpc.ServerInterceptingCallInterface,
@@ -66,69 +53,99 @@ export function boundedMessages(
   ): void => {
     ended.add(stream);
     tell(call.getPeer(), details);
-    note(stream, { call, progress: noMessage });
-    if (stream.headersSent) {
-      stream.close(errorCodes.enhanceYourCalm);
-      return;
-    }
-    call.sendStatus({ code, details, metadata: null });
-    asyncScheduler.schedule(() => stream.close(errorCodes.none));
+    unfinished.note(stream, { call, progress: noMessage });
+    end(stream, call, { code, details, metadata: null });
+  };
+  /** Refuses streams until no bound is exceeded, after a message has progressed. */
+  const bound = (stream: ServerHttp2Stream, { call, progress }: Begun): void => {
+    if (progress.isCompressed)
+      refuse(stream, call, status.UNIMPLEMENTED, 'compressed messages are not accepted');
+    else if (unfinished.note(stream, { call, progress }) > ofConnection)
+      refuse(stream, call, status.RESOURCE_EXHAUSTED, excess('its connection', ofConnection));
+    else
+      for (const [oldest, { call: oldestCall }] of unfinished.begun) {
+        if (unfinished.allBytes() <= inAll) break;
+        refuse(oldest, oldestCall, status.RESOURCE_EXHAUSTED, excess('all clients', inAll));
+      }
   };
 
   return (_, call) => {
     const stream = streamOf(call);
     let progress = noMessage;
-    const take = (piece: Buffer): void => {
+    stream.prependListener('data', (piece: Buffer): void => {
       if (stream.closed || ended.has(stream)) return;
       progress = afterPiece(progress, piece);
-      if (progress.isCompressed) {
-        refuse(stream, call, status.UNIMPLEMENTED, 'compressed messages are not accepted');
-        return;
-      }
-      const connectionBytes = note(stream, { call, progress });
-      if (connectionBytes > ofConnection) {
-        refuse(
-          stream,
-          call,
-          status.RESOURCE_EXHAUSTED,
-          `unfinished messages of its connection have more than ${ofConnection} bytes`,
-        );
-        return;
-      }
-      for (const [oldest, { call: oldestCall }] of begun) {
-        if (allBytes <= inAll) break;
-        refuse(
-          oldest,
-          oldestCall,
-          status.RESOURCE_EXHAUSTED,
-          `unfinished messages of all clients have more than ${inAll} bytes`,
-        );
-      }
-    };
-    stream.prependListener('data', take);
-    stream.once('close', () => note(stream, { call, progress: noMessage }));
+      bound(stream, { call, progress });
+    });
+    stream.once('close', () => unfinished.note(stream, { call, progress: noMessage }));
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, hand) => {
-            const size = JSON.stringify(metadata).length;
-            if (size > largestMetadata)
-              refuse(
-                stream,
-                call,
-                status.RESOURCE_EXHAUSTED,
-                `its metadata has ${size} bytes, and ${largestMetadata} are the limit`,
-              );
+            const flaw = metadataFlaw(metadata);
+            if (flaw !== undefined) refuse(stream, call, status.RESOURCE_EXHAUSTED, flaw);
             else hand(metadata);
           },
         }),
       sendStatus: (sent, next) => {
-        // Not at once: the end of the stream would overtake the status.
-        const close = () => asyncScheduler.schedule(() => stream.close(errorCodes.none));
-        if (stream.headersSent) stream.once('wantTrailers', close);
-        else close();
+        closeAfterStatus(stream);
         next(sent);
       },
     });
   };
+}
+
+function excess(whose: string, most: number): string {
+  return `unfinished messages of ${whose} have more than ${most} bytes`;
+}
+
+/** Counts the bytes of all unfinished messages, and of those of each connection. */
+function unfinishedMessages() {
+  const begun = new Map<ServerHttp2Stream, Begun>(); // in the order in which the messages began
+  const ofSessions = new WeakMap<Http2Session, number>();
+  let allBytes = 0;
+  return {
+    begun: begun as ReadonlyMap<ServerHttp2Stream, Begun>,
+    allBytes: () => allBytes,
+    /** Notes the progress of a message; returns the bytes of its connection. */
+    note(stream: ServerHttp2Stream, { call, progress }: Begun): number {
+      const more = progress.received - (begun.get(stream)?.progress.received ?? 0);
+      if (progress.received === 0) begun.delete(stream);
+      else begun.set(stream, { call, progress });
+      allBytes += more;
+      const { session } = stream;
+      if (session === undefined) return 0;
+      const connectionBytes = (ofSessions.get(session) ?? 0) + more;
+      ofSessions.set(session, connectionBytes);
+      return connectionBytes;
+    },
+  };
+}
+
+function metadataFlaw(metadata: Grpc.Metadata): string | undefined {
+  const size = JSON.stringify(metadata).length;
+  return size > largestMetadata
+    ? `its metadata has ${size} bytes, and ${largestMetadata} are the limit`
+    : undefined;
+}
+
+/** Ends a stream, with a status if the client can still receive it. */
+function end(
+  stream: ServerHttp2Stream,
+  call: Grpc.ServerInterceptingCallInterface,
+  sent: Parameters<Grpc.ServerInterceptingCallInterface['sendStatus']>[0],
+): void {
+  if (stream.headersSent) {
+    stream.close(errorCodes.enhanceYourCalm);
+    return;
+  }
+  call.sendStatus(sent);
+  asyncScheduler.schedule(() => stream.close(errorCodes.none));
+}
+
+/** Closes a stream, but not at once: its end would overtake the status. */
+function closeAfterStatus(stream: ServerHttp2Stream): void {
+  const close = () => asyncScheduler.schedule(() => stream.close(errorCodes.none));
+  if (stream.headersSent) stream.once('wantTrailers', close);
+  else close();
 }

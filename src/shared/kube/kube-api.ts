@@ -141,22 +141,7 @@ export function kubeApi(
       return asked(owned, read, unanswered, { method: 'PATCH', type, body });
     },
     watch: (path, decode = decodeJson) =>
-      asked<WatchSign>(
-        path,
-        (where, message) =>
-          message.statusCode === 200
-            ? watched(message, decode).pipe(
-                timeout({
-                  each: silence,
-                  scheduler,
-                  with: () => of<WatchSign>({ type: 'silent' }),
-                }),
-              )
-            : refusal(where, message).pipe(
-                map((failure): WatchSign => ({ type: 'refused', failure })),
-              ),
-        (failure) => ({ type: 'refused', failure }),
-      ).pipe(
+      asked(path, watching(decode, scheduler), refusedSign).pipe(
         map((sign, index): WatchSign =>
           sign.type === 'refused' && index > 0
             ? { type: 'ended', reason: sign.failure.reason }
@@ -168,6 +153,17 @@ export function kubeApi(
 }
 
 const unanswered = (failure: KubeFailure): KubeAnswer => ({ ok: false, failure });
+
+const refusedSign = (failure: KubeFailure): WatchSign => ({ type: 'refused', failure });
+
+const watching =
+  (decode: Decode, scheduler: SchedulerLike) =>
+  (where: string, message: IncomingMessage): Observable<WatchSign> =>
+    message.statusCode === 200
+      ? watched(message, decode).pipe(
+          timeout({ each: silence, scheduler, with: () => of<WatchSign>({ type: 'silent' }) }),
+        )
+      : refusal(where, message).pipe(map(refusedSign));
 
 interface ExpectedAnswer extends Required<Pick<WriteOptions, 'decode'>> {
   /** The statuses of a good answer. */

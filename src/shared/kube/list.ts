@@ -1,6 +1,6 @@
 import { EMPTY, expand, map, type Observable, takeLast } from 'rxjs';
 import type { KubeFailure } from './failure.ts';
-import type { KubeApi } from './kube-api.ts';
+import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import { asObject, type KubeObject, type Prune } from './kube-object.ts';
 import { pathOf, type Query, type KubeResource } from './resource.ts';
 
@@ -42,49 +42,14 @@ export function listObjects(
   query: Query,
   prune: Prune,
 ): Observable<ListedObjects> {
-  function page({ objects, next, pages }: Page): Observable<Page> {
+  function page(before: Page): Observable<Page> {
+    const parameters = {
+      limit: String(most.page),
+      ...(before.next !== '' && { continue: before.next }),
+    };
     return api
-      .get(
-        pathOf(resource, query, {
-          limit: String(most.page),
-          ...(next !== '' && { continue: next }),
-        }),
-        resource.decode,
-      )
-      .pipe(
-        map((answer): Page => {
-          const none = { ...nothingListed, pages: pages + 1 };
-          if (!answer.ok) return { ...none, failure: answer.failure };
-          const { metadata, items } = (answer.value ?? {}) as {
-            readonly metadata?: Readonly<Record<string, unknown>>;
-            readonly items?: unknown;
-          };
-          const [version, rest] = [metadata?.['resourceVersion'], metadata?.['continue']];
-          if (!Array.isArray(items) || typeof version !== 'string')
-            return { ...none, failure: flaw('what it says is no list') };
-          const kubeObjects = [
-            ...objects,
-            ...items
-              .map(asObject)
-              .filter((object) => object !== undefined)
-              .map(prune),
-          ];
-          if (kubeObjects.length > most.all)
-            return {
-              ...none,
-              failure: flaw(`there are more than ${most.all}, which is the limit`),
-            };
-          const following = typeof rest === 'string' ? rest : '';
-          if (following.length > most.continue)
-            return {
-              ...none,
-              failure: flaw(`\`continue\` has more than ${most.continue} characters`),
-            };
-          if (following !== '' && none.pages === most.pages)
-            return { ...none, failure: flaw(`the list does not end after ${most.pages} pages`) };
-          return { objects: kubeObjects, version, next: following, pages: none.pages };
-        }),
-      );
+      .get(pathOf(resource, query, parameters), resource.decode)
+      .pipe(map((answer) => nextPage(before, answer, resource, prune)));
   }
   return page(nothingListed).pipe(
     expand((read) => (read.next === '' ? EMPTY : page(read))),
@@ -93,12 +58,41 @@ export function listObjects(
       failure === undefined ? { ok: true, objects, version } : { ok: false, failure },
     ),
   );
+}
 
-  function flaw(reason: string): KubeFailure {
-    return {
-      reason: `${resource.base}/${resource.plural}: ${reason}`,
-      status: answered,
-      pause: 0,
-    };
-  }
+/** Returns the objects so far after one more answer; a page without `next` is the last one. */
+function nextPage(
+  { objects, pages }: Page,
+  answer: KubeAnswer,
+  { base, plural }: KubeResource,
+  prune: Prune,
+): Page {
+  const none = { ...nothingListed, pages: pages + 1 };
+  const flawed = (reason: string): Page => ({
+    ...none,
+    failure: { reason: `${base}/${plural}: ${reason}`, status: answered, pause: 0 },
+  });
+  if (!answer.ok) return { ...none, failure: answer.failure };
+  const { metadata, items } = (answer.value ?? {}) as {
+    readonly metadata?: Readonly<Record<string, unknown>>;
+    readonly items?: unknown;
+  };
+  const [version, rest] = [metadata?.['resourceVersion'], metadata?.['continue']];
+  if (!Array.isArray(items) || typeof version !== 'string')
+    return flawed('what it says is no list');
+  const kubeObjects = [
+    ...objects,
+    ...items
+      .map(asObject)
+      .filter((object) => object !== undefined)
+      .map(prune),
+  ];
+  if (kubeObjects.length > most.all)
+    return flawed(`there are more than ${most.all}, which is the limit`);
+  const following = typeof rest === 'string' ? rest : '';
+  if (following.length > most.continue)
+    return flawed(`\`continue\` has more than ${most.continue} characters`);
+  if (following !== '' && none.pages === most.pages)
+    return flawed(`the list does not end after ${most.pages} pages`);
+  return { objects: kubeObjects, version, next: following, pages: none.pages };
 }
