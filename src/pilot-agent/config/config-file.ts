@@ -78,62 +78,30 @@ export function readConfigFile(path: string, content: LayerContent): ConfigFile 
   const name = `config file ${path}`;
   const placeOf = (...members: readonly PropertyKey[]) =>
     members.length === 0 ? name : `${name}: ${pathText(members)}`;
-  const parsed = content.ok ? (content.value ?? {}) : {};
-  const unread = content.ok
-    ? isMap(parsed)
-      ? []
-      : [{ place: name, text: 'not a map of fields' }]
-    : [{ place: name, text: content.reason }];
-  const fields = Object.fromEntries(
-    Object.entries(isMap(parsed) ? parsed : {}).filter(([, member]) => member !== null),
-  );
-
-  const forms: Readonly<Record<string, z.ZodMiniType>> = { ...fileMembers, ...fileLogFlags };
-  const knownMembers = [...Object.keys(forms), ...fileFlags, '$schema'];
-  const unknown = Object.keys(fields).filter((member) => !knownMembers.includes(member));
-  const problems: Problem[] = [
-    ...unread,
-    ...unknown.map((member) => ({
-      place: placeOf(member),
-      text: unknownText(member, knownMembers),
-    })),
-  ];
-  const right = (member: keyof typeof fileMembers | keyof typeof fileLogFlags): unknown => {
-    const result = z.safeParse(z.optional(forms[member] ?? z.never()), fields[member]);
-    problems.push(
-      ...(result.error?.issues ?? []).map((issue) => ({
-        place: placeOf(member, ...issue.path),
-        text: issue.message,
-      })),
-    );
-    return result.success ? fields[member] : undefined;
-  };
-
+  const placed = ({ path: members, text }: MemberFlaw) => ({ place: placeOf(...members), text });
+  const { fields, unread } = fieldsOf(content);
   const sources = readSourceList(fields['sources'] ?? []);
-  problems.push(
+  const variables = checkedMember(fields, 'environment');
+  const environment = readEnvironment(variables.value as Variables | undefined);
+  const probes = checkedMember(fields, 'probers');
+  const probers = readProbers(probes.value as object | undefined);
+  const logging = checkedLogging(fields);
+  const role = checkedMember(fields, 'role');
+  const problems: readonly Problem[] = [
+    ...[...unread, ...unknownMembers(fields)].map(placed),
     ...sources.problems.map(({ place, text }) => ({
       place: `${placeOf('sources')}${place}`,
       text,
     })),
-  );
-  const environment = readEnvironment(right('environment') as Variables | undefined);
-  problems.push(
-    ...environment.problems.map(({ place, text }) => ({
-      place: placeOf('environment', place),
-      text,
-    })),
-  );
-  const probers = readProbers(right('probers') as object | undefined);
-  problems.push(
-    ...probers.problems.map(({ place, text }) => ({ place: placeOf('probers', place), text })),
-  );
-  const logging = Object.keys(fileLogFlags).map(
-    (flag) => [flag, right(flag as keyof typeof fileLogFlags)] as const,
-  );
-  const given = logging.flatMap(([flag, setting]) =>
-    setting === undefined ? [] : [[flag, typeof setting === 'boolean' ? String(setting) : setting]],
-  );
-
+    ...[
+      ...variables.flaws,
+      ...environment.problems.map(({ place, text }) => ({ path: ['environment', place], text })),
+      ...probes.flaws,
+      ...probers.problems.map(({ place, text }) => ({ path: ['probers', place], text })),
+      ...logging.flaws,
+      ...role.flaws,
+    ].map(placed),
+  ];
   return {
     name,
     isKnown: unread.length === 0,
@@ -150,11 +118,69 @@ export function readConfigFile(path: string, content: LayerContent): ConfigFile 
       (flag) => placeOf(flag),
       name,
     ),
-    logFlags: Object.fromEntries(given) as GivenLogFlags,
-    role: right('role') as string | undefined,
+    logFlags: logging.given,
+    role: role.value as string | undefined,
     environment: { ...environment.texts, ...probers.texts },
     sources: { made: sources.made, count: sources.count, place: placeOf('sources') },
     problems: few(problems, (more) => ({ place: name, text: `${more} more mistakes` })),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A mistake, and the path of its member; empty for the file itself. */
+interface MemberFlaw {
+  readonly path: readonly PropertyKey[];
+  readonly text: string;
+}
+
+/** Returns the members of a file that are not null, and the reason if it has none. */
+function fieldsOf(content: LayerContent): {
+  readonly fields: Fields;
+  readonly unread: readonly MemberFlaw[];
+} {
+  if (!content.ok) return { fields: {}, unread: [{ path: [], text: content.reason }] };
+  const parsed = content.value ?? {};
+  if (!isMap(parsed)) return { fields: {}, unread: [{ path: [], text: 'not a map of fields' }] };
+  const members = Object.entries(parsed).filter(([, member]) => member !== null);
+  return { fields: Object.fromEntries(members), unread: [] };
+}
+
+const forms: Readonly<Record<string, z.ZodMiniType>> = { ...fileMembers, ...fileLogFlags };
+const knownMembers = [...Object.keys(forms), ...fileFlags, '$schema'];
+
+function unknownMembers(fields: Fields): readonly MemberFlaw[] {
+  return Object.keys(fields)
+    .filter((member) => !knownMembers.includes(member))
+    .map((member) => ({ path: [member], text: unknownText(member, knownMembers) }));
+}
+
+/** Returns the value of a member if it is valid, and its flaws if it is not. */
+function checkedMember(
+  fields: Fields,
+  member: keyof typeof fileMembers | keyof typeof fileLogFlags,
+): { readonly value: unknown; readonly flaws: readonly MemberFlaw[] } {
+  const result = z.safeParse(z.optional(forms[member] ?? z.never()), fields[member]);
+  const flaws = (result.error?.issues ?? []).map(({ path, message }) => ({
+    path: [member, ...path],
+    text: message,
+  }));
+  return { value: result.success ? fields[member] : undefined, flaws };
+}
+
+function checkedLogging(fields: Fields): {
+  readonly given: GivenLogFlags;
+  readonly flaws: readonly MemberFlaw[];
+} {
+  const logging = (Object.keys(fileLogFlags) as (keyof typeof fileLogFlags)[]).map(
+    (flag) => [flag, checkedMember(fields, flag)] as const,
+  );
+  const given = logging.flatMap(([flag, { value: setting }]) =>
+    setting === undefined ? [] : [[flag, typeof setting === 'boolean' ? String(setting) : setting]],
+  );
+  return {
+    given: Object.fromEntries(given) as GivenLogFlags,
+    flaws: logging.flatMap(([, { flaws }]) => flaws),
   };
 }
 

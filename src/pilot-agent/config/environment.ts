@@ -135,88 +135,31 @@ export function environment(
       warnings.push(`${name}: ${result.error.issues[0]?.message ?? ''}: the default applies`);
     return result.data;
   };
-  const valueOf = <T>(field: keyof typeof variables, kind: z.ZodMiniType<T>): T | undefined => {
+  const valueOf: ReadValue = (field, kind) => {
     const result = read(variables[field], kind);
     if (result !== undefined) sources[field] = `$${variables[field]}`;
     return result;
   };
-  const text = (field: keyof typeof variables) => valueOf(field, value.text) ?? '';
-
-  const tlsSources: string[] = [];
-  const side = (name: string): Partial<TlsFiles> =>
-    Object.fromEntries(
-      Object.entries(tlsVariables).flatMap(([file, suffix]) => {
-        const variable = `ISTIO_META_TLS_${name}_${suffix}`;
-        const path = given(env[variable]);
-        if (path !== undefined) tlsSources.push(`$${variable}`);
-        return path === undefined ? [] : [[file, path]];
-      }),
-    );
-  const tls = { server: side('SERVER'), client: side('CLIENT') };
-
-  const secretsSources: string[] = [];
-  const ofSecrets: ReadVariable = (name, kind) => {
-    const result = read(name, kind);
-    if (result !== undefined) secretsSources.push(`$${name}`);
-    return result;
-  };
-  const secrets = secretsConfig({ read: ofSecrets, tls });
+  const { tls, tlsSources } = tlsOf(env);
+  const { secrets, secretsSources } = secretsOf(read, tls);
   if (secretsSources.length + tlsSources.length > 0)
     sources.secrets = [...secretsSources, ...tlsSources].join(', ');
-
-  const metadataVariables = Object.entries(env).flatMap(([name, setting = '']) =>
-    /^ISTIO_META(?:JSON)?_./s.test(name) ? [[name, setting]] : [],
-  );
-  if (metadataVariables.length > 0) sources.metadataVariables = '$ISTIO_META*';
-
+  const metadataVariables = metadataOf(env);
+  if (Object.keys(metadataVariables).length > 0) sources.metadataVariables = '$ISTIO_META*';
   const values: AgentEnvironment = {
-    drainCap: valueOf('drainCap', value.seconds),
-    drainMinimum: valueOf('drainMinimum', value.duration) ?? 5_000,
-    pilotCertProvider: valueOf('pilotCertProvider', value.text),
-    provCert: text('provCert'),
-    fileMountedCerts: valueOf('fileMountedCerts', value.booleanText) ?? false,
-    istioNamespace: given(valueOf('istioNamespace', value.text)) ?? 'istio-system',
-    bootstrapOverride: text('bootstrapOverride'),
-    prometheusPort: valueOf('prometheusPort', value.port) ?? 15_090,
-    healthPort: valueOf('healthPort', value.port) ?? 15_021,
-    readinessTimeout: valueOf('readinessTimeout', value.duration) ?? 1_000,
-    podName: text('podName'),
-    podNamespace: text('podNamespace'),
-    instanceIp: text('instanceIp'),
-    serviceAccount: text('serviceAccount'),
-    cpuLimit: valueOf('cpuLimit', value.count),
-    deltaXds: valueOf('deltaXds', value.booleanText) ?? false,
-    exchangeKeys: text('exchangeKeys'),
-    gcpMetadata: text('gcpMetadata'),
-    metadataHost: text('metadataHost'),
-    probeDestination: probeDestination(valueOf('probeDestination', value.booleanText)),
-    gkeClusterUrl: text('gkeClusterUrl'),
-    searchPath: text('searchPath'),
-    metadataVariables: Object.fromEntries(metadataVariables) as Record<string, string>,
+    ...envoyValues(valueOf),
+    ...podValues(valueOf),
+    ...meshValues(valueOf),
+    metadataVariables,
     secrets,
   };
-
-  const debug = read(`${stackdriver}DEBUG`, value.booleanText) ?? false;
-  const numbers = Object.entries(limits).map(([field, suffix]): [string, number | null] => [
-    field,
-    read(`${stackdriver}MAX_NUMBER_OF_${suffix}`, value.count) ?? null,
-  ]);
-  const traced = read(`${stackdriver}ENABLED`, value.booleanText) === true;
   const template = given(env['ISTIO_BOOTSTRAP']);
   return {
     values,
     sources,
     tls,
     tlsSources,
-    lowest: {
-      content: {
-        ...(traced && { tracing: { stackdriver: { debug, ...Object.fromEntries(numbers) } } }),
-        ...(given(values.pilotCertProvider) !== undefined && { discoveryAddress: istiod }),
-      },
-      source: (field) =>
-        field === 'tracing' ? `$${stackdriver}ENABLED` : 'default with $PILOT_CERT_PROVIDER',
-      place: (field) => field,
-    },
+    lowest: lowestLayer(read, values.pilotCertProvider),
     flagged: variableLayer((name) => env[name]),
     highest: variable(
       'ISTIO_BOOTSTRAP',
@@ -229,6 +172,104 @@ export function environment(
       PILOT_AGENT_METRICS_TARGETS: env['PILOT_AGENT_METRICS_TARGETS'] ?? '',
     },
     warnings: [...warnings, ...idleWarnings(env)],
+  };
+}
+
+/** Reads the variable of a value; undefined if it is not set, or is invalid. */
+type ReadValue = <T>(field: keyof typeof variables, kind: z.ZodMiniType<T>) => T | undefined;
+
+const textOf = (valueOf: ReadValue, field: keyof typeof variables): string =>
+  valueOf(field, value.text) ?? '';
+
+/** The values about Envoy: its drain, its certificates, its configuration, its ports. */
+function envoyValues(valueOf: ReadValue) {
+  return {
+    drainCap: valueOf('drainCap', value.seconds),
+    drainMinimum: valueOf('drainMinimum', value.duration) ?? 5_000,
+    pilotCertProvider: valueOf('pilotCertProvider', value.text),
+    provCert: textOf(valueOf, 'provCert'),
+    fileMountedCerts: valueOf('fileMountedCerts', value.booleanText) ?? false,
+    istioNamespace: given(valueOf('istioNamespace', value.text)) ?? 'istio-system',
+    bootstrapOverride: textOf(valueOf, 'bootstrapOverride'),
+    prometheusPort: valueOf('prometheusPort', value.port) ?? 15_090,
+    healthPort: valueOf('healthPort', value.port) ?? 15_021,
+    readinessTimeout: valueOf('readinessTimeout', value.duration) ?? 1_000,
+  };
+}
+
+function podValues(valueOf: ReadValue) {
+  return {
+    podName: textOf(valueOf, 'podName'),
+    podNamespace: textOf(valueOf, 'podNamespace'),
+    instanceIp: textOf(valueOf, 'instanceIp'),
+    serviceAccount: textOf(valueOf, 'serviceAccount'),
+    cpuLimit: valueOf('cpuLimit', value.count),
+  };
+}
+
+/** The values about the mesh, the cloud and the machine. */
+function meshValues(valueOf: ReadValue) {
+  return {
+    deltaXds: valueOf('deltaXds', value.booleanText) ?? false,
+    exchangeKeys: textOf(valueOf, 'exchangeKeys'),
+    gcpMetadata: textOf(valueOf, 'gcpMetadata'),
+    metadataHost: textOf(valueOf, 'metadataHost'),
+    probeDestination: probeDestination(valueOf('probeDestination', value.booleanText)),
+    gkeClusterUrl: textOf(valueOf, 'gkeClusterUrl'),
+    searchPath: textOf(valueOf, 'searchPath'),
+  };
+}
+
+/** Returns the TLS files that variables name, and these variables. */
+function tlsOf(env: NodeJS.ProcessEnv) {
+  const tlsSources: string[] = [];
+  const side = (name: string): Partial<TlsFiles> =>
+    Object.fromEntries(
+      Object.entries(tlsVariables).flatMap(([file, suffix]) => {
+        const tlsVariable = `ISTIO_META_TLS_${name}_${suffix}`;
+        const path = given(env[tlsVariable]);
+        if (path !== undefined) tlsSources.push(`$${tlsVariable}`);
+        return path === undefined ? [] : [[file, path]];
+      }),
+    );
+  return { tls: { server: side('SERVER'), client: side('CLIENT') }, tlsSources };
+}
+
+/** Returns the configuration of secrets, and the variables that set it. */
+function secretsOf(read: ReadVariable, tls: ReadEnvironment['tls']) {
+  const secretsSources: string[] = [];
+  const recorded: ReadVariable = (name, kind) => {
+    const result = read(name, kind);
+    if (result !== undefined) secretsSources.push(`$${name}`);
+    return result;
+  };
+  return { secrets: secretsConfig({ read: recorded, tls }), secretsSources };
+}
+
+function metadataOf(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, setting = '']) =>
+      /^ISTIO_META(?:JSON)?_./s.test(name) ? [[name, setting]] : [],
+    ),
+  );
+}
+
+/** Returns the layer of the older variables: the tracer of Stackdriver, and the control plane. */
+function lowestLayer(read: ReadVariable, certProvider: string | undefined): Layer {
+  const debug = read(`${stackdriver}DEBUG`, value.booleanText) ?? false;
+  const numbers = Object.entries(limits).map(([field, suffix]): [string, number | null] => [
+    field,
+    read(`${stackdriver}MAX_NUMBER_OF_${suffix}`, value.count) ?? null,
+  ]);
+  const traced = read(`${stackdriver}ENABLED`, value.booleanText) === true;
+  return {
+    content: {
+      ...(traced && { tracing: { stackdriver: { debug, ...Object.fromEntries(numbers) } } }),
+      ...(given(certProvider) !== undefined && { discoveryAddress: istiod }),
+    },
+    source: (field) =>
+      field === 'tracing' ? `$${stackdriver}ENABLED` : 'default with $PILOT_CERT_PROVIDER',
+    place: (field) => field,
   };
 }
 

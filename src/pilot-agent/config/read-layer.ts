@@ -57,76 +57,101 @@ export function readLayer<Schema extends z.ZodMiniObject>(
   } = isMap(content)
     ? splitContent(schema.shape, content)
     : { known: { '': content }, further: {}, paths: [] };
-  const [unsafe, unknown] = [
-    paths.filter(({ path }) => isSecuring(path)),
-    paths.filter(({ path }) => !isSecuring(path)),
-  ];
-  const fields = new Map<string, unknown>();
-  const wrong: string[] = [];
-  const spared: string[] = [];
-  const problems = Object.entries(knownFields).flatMap(([field, value]): readonly Problem[] => {
-    const part = ownMember(schema.shape, field) ?? schema;
-    const result = z.safeParse(part, value);
-    const issues = [
-      ...unsafe
-        .filter(({ path }) => path.startsWith(`${field}.`))
-        .map(({ path }) => ({ path, text: notSecured })),
-      ...(result.error?.issues.map(({ path, message }) => ({
-        path: pathText([field, ...path]),
-        text: message,
-      })) ?? []),
-    ];
-    if (issues.length === 0) fields.set(field, result.data);
-    const isSpared = layer.spares?.(field) === true;
-    const rest = isSpared ? withoutMembers(value, field, issues) : undefined;
-    const retried = rest === undefined ? undefined : z.safeParse(part, rest);
-    if (retried?.success === true) fields.set(field, retried.data);
-    else if (issues.length > 0) wrong.push(field);
-    const listed = few(
-      issues.map(({ path, text }) => ({ path, place: layer.place(path), text })),
-      (more) => ({
-        path: field,
-        place: layer.place(field),
-        text: `${more} more of its values are wrong`,
-      }),
-    );
-    if (!isSpared) return listed.map(({ place, text }) => ({ place, text }));
-    const out = (path: string) =>
-      field === '' ? 'all of it' : retried?.success === true ? memberOf(path) : field;
-    spared.push(
-      ...listed.map(({ path, place, text }) => `${place}: ${text}: ${out(path)} is left out`),
-    );
-    return [];
-  });
+  const unsafe = paths.flatMap(({ path }) => (isSecuring(path) ? [path] : []));
+  const unknown = paths.flatMap(({ path }) => (isSecuring(path) ? [] : [path]));
+  const readings = Object.entries(knownFields).map(([field, value]) =>
+    readField({ field, value, schema: ownMember(schema.shape, field) ?? schema }, unsafe, layer),
+  );
   const flaws = paths.flatMap(({ path, value }) => {
     const text = jsonFlaw(value);
     return text === undefined ? [] : [{ place: layer.place(path), text }];
   });
-  if (layer.spares !== undefined)
-    spared.push(
-      ...flaws.map(
-        ({ place, text }) => `${place}: ${text}: fields that are not known here are left out`,
-      ),
-    );
+  const areSpared = layer.spares !== undefined;
   return {
     layer,
-    fields: Object.fromEntries(fields) as Partial<z.output<Schema>>,
-    wrong,
+    fields: Object.fromEntries(readings.flatMap(({ fields }) => fields)) as Partial<
+      z.output<Schema>
+    >,
+    wrong: readings.flatMap(({ wrong }) => wrong),
     further:
       flaws.length === 0 ? (withoutSecrets(further) as Readonly<Record<string, unknown>>) : {},
-    problems: [...problems, ...(layer.spares === undefined ? flaws : [])],
+    problems: [...readings.flatMap(({ problems }) => problems), ...(areSpared ? [] : flaws)],
     warnings: [
-      ...spared,
-      ...few(
-        unknown.map(
-          ({ path }) =>
-            `${layer.place(path)} is not known here${suggested(path, schema.shape)}: the control plane gets it as it is`,
-        ),
-        (more) =>
-          `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
+      ...readings.flatMap(({ warnings }) => warnings),
+      ...(areSpared ? flaws : []).map(
+        ({ place, text }) => `${place}: ${text}: fields that are not known here are left out`,
       ),
+      ...unknownWarnings(unknown, schema, layer),
     ],
   };
+}
+
+/** The result of reading one field: its value, if a part of it is valid. */
+interface FieldReading extends Pick<LayerReading<unknown>, 'wrong' | 'problems' | 'warnings'> {
+  readonly fields: readonly (readonly [field: string, value: unknown])[];
+}
+
+interface GivenField {
+  readonly field: string;
+  readonly value: unknown;
+  readonly schema: z.ZodMiniType;
+}
+
+/** Reads a field; `unsafe` are the unknown paths of the layer that may secure a connection. */
+function readField(
+  { field, value, schema }: GivenField,
+  unsafe: readonly string[],
+  layer: Layer,
+): FieldReading {
+  const result = z.safeParse(schema, value);
+  const issues = [
+    ...unsafe
+      .filter((path) => path.startsWith(`${field}.`))
+      .map((path) => ({ path, text: notSecured })),
+    ...(result.error?.issues.map(({ path, message }) => ({
+      path: pathText([field, ...path]),
+      text: message,
+    })) ?? []),
+  ];
+  if (issues.length === 0)
+    return { fields: [[field, result.data]], wrong: [], problems: [], warnings: [] };
+  const listed = few(
+    issues.map(({ path, text }) => ({ path, place: layer.place(path), text })),
+    (more) => ({
+      path: field,
+      place: layer.place(field),
+      text: `${more} more of its values are wrong`,
+    }),
+  );
+  if (layer.spares?.(field) !== true) {
+    const problems = listed.map(({ place, text }) => ({ place, text }));
+    return { fields: [], wrong: [field], problems, warnings: [] };
+  }
+  const rest = withoutMembers(value, field, issues);
+  const retried = rest === undefined ? undefined : z.safeParse(schema, rest);
+  const isPart = retried?.success === true;
+  const out = (path: string) => (field === '' ? 'all of it' : isPart ? memberOf(path) : field);
+  return {
+    fields: isPart ? [[field, retried.data]] : [],
+    wrong: isPart ? [] : [field],
+    problems: [],
+    warnings: listed.map(({ path, place, text }) => `${place}: ${text}: ${out(path)} is left out`),
+  };
+}
+
+function unknownWarnings(
+  paths: readonly string[],
+  { shape }: z.ZodMiniObject,
+  layer: Layer,
+): readonly string[] {
+  return few(
+    paths.map(
+      (path) =>
+        `${layer.place(path)} is not known here${suggested(path, shape)}: the control plane gets it as it is`,
+    ),
+    (more) =>
+      `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
+  );
 }
 
 const notSecured = 'is not known here, and may be what secures the connection';

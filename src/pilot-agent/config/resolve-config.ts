@@ -3,7 +3,7 @@ import { agentFlagsSchema } from './agent-config.ts';
 import { application } from './application.ts';
 import { certificateFiles } from './certificate-files.ts';
 import { flagLayer, type GivenFlags, resolveRole } from './flag-layer.ts';
-import type { ReadEnvironment } from './environment.ts';
+import type { AgentEnvironment, ReadEnvironment } from './environment.ts';
 import { withoutDrainConflict } from './drain-conflict.ts';
 import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts';
 import { parseHostPort, portNumber } from '../../shared/text/host-port.ts';
@@ -11,7 +11,7 @@ import { flags } from './flags.ts';
 import { logFlags } from '../../shared/log/log-flags.ts';
 import { nodeIdentity } from './node-identity.ts';
 import { type ProxyConfig, proxyConfigSchema } from './proxy-config.ts';
-import { readLayer } from './read-layer.ts';
+import { type LayerReading, readLayer } from './read-layer.ts';
 import type { Problem } from '../../shared/text/value.ts';
 import { type Sources, sources } from './sources.ts';
 import { sourceConfigs } from './source-settings.ts';
@@ -102,18 +102,77 @@ const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.s
  * file, the variables of flags, flags that were given. A field of a higher layer replaces the whole
  * field below. Each value is checked in its layer, even if a higher layer replaces it. Pure.
  */
-export function resolveConfig({
-  given,
-  logFlags = {},
-  leftover,
-  surroundings,
-  addresses,
-  layers,
-  file,
-}: ConfigInputs): ResolvedConfig {
+export function resolveConfig(inputs: ConfigInputs): ResolvedConfig {
+  const { logFlags: givenLogFlags = {}, leftover, surroundings, addresses, file } = inputs;
   const { role, unknownFlags } = resolveRole(leftover, file?.role);
-  const suggested = unknownFlags.map((flag) => [flag, meant(flag, knownFlags)] as const);
-  const typos = suggested.filter(([, right]) => right !== undefined);
+  const layers = readLayers(inputs);
+  const { readings } = layers;
+  const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
+  const logging = logOptions({ ...file?.logFlags, ...givenLogFlags }, (flag) =>
+    file === undefined || flag in givenLogFlags ? `--${flag}` : `${file.name}: ${flag}`,
+  );
+  const placeOf = (field: string) =>
+    readings.findLast((reading) => Object.hasOwn(reading.fields, field))?.layer.place(field) ??
+    `--${field}`;
+  const listedSources = sourceConfigs(fields, placeOf, file?.sources);
+  const beside = application(surroundings.application, { ...fields, role });
+  const { values } = surroundings;
+  const { provCert, pilotCertProvider } = values;
+  const policy = authPolicy(fields, values.fileMountedCerts);
+  const secured = { ...fields, controlPlaneAuthPolicy: policy };
+  const config: AgentConfig = {
+    role: isRole(role) ? role : 'sidecar',
+    ...secured,
+    further: furtherOf(readings),
+    ...values,
+    drainCap: values.drainCap ?? fields.terminationDrainDuration,
+    ...beside.application,
+    ...certificateFiles({ config: secured, ...surroundings.tls, provCert, pilotCertProvider }),
+    node: nodeOf(fields, values, addresses),
+    logging: logging.options,
+    sources: listedSources.sources,
+  };
+  const problems = [
+    ...(isRole(role) ? [] : [{ place: 'role', text: `'${role}' is not sidecar or router` }]),
+    ...typos(unknownFlags),
+    ...layers.problems,
+    ...listedSources.problems,
+    ...authorityProblems(surroundings.values.secrets.caAddress),
+    ...(logging.ok ? [] : logging.problems),
+  ];
+  if (problems.length > 0) {
+    const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
+    return { ok: false, problems, usage, rest: { config, isCertain: layers.isCertain } };
+  }
+  return {
+    ok: true,
+    config,
+    sources: sources(config, { readings, surroundings, leftover, logFlags: givenLogFlags, file }),
+    warnings: [
+      ...unknownFlags.map((flag) => `unknown flag ${flag} is ignored`),
+      ...layers.givenWarnings,
+      ...listedSources.warnings,
+      ...(file?.flagged.warnings ?? []),
+      ...surroundings.flagged.warnings,
+      ...surroundings.warnings,
+      ...beside.warnings,
+      ...layers.warnings,
+      ...(logging.ok ? logging.warnings : []),
+    ],
+  };
+}
+
+/** All layers of fields, the lowest first, and the mistakes in them. */
+interface ReadLayers {
+  readonly readings: readonly LayerReading<Partial<z.output<typeof flagsSchema>>>[];
+  readonly isCertain: Rest['isCertain'];
+  readonly problems: readonly Problem[];
+  /** The warnings about flags that were given. */
+  readonly givenWarnings: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+function readLayers({ given, surroundings, layers, file }: ConfigInputs): ReadLayers {
   const texts = textLayers(layers);
   const flagged = flagLayer(given, undefined, undefined, (field) => injectedFlags.has(field));
   const flagReading = readLayer(flagsSchema, flagged.layer);
@@ -133,45 +192,50 @@ export function resolveConfig({
     [lowest, ...userReadings, highest],
     defaults(),
   );
-  const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
-  const further = readings.reduce(
+  // A text that cannot be parsed might set any field, so the values of lower layers are uncertain.
+  const ofFile = file?.isKnown === false ? fileReadings.length : 0;
+  const first = texts.problems.length + ofFile > 0 ? 1 + textReadings.length + ofFile : -1;
+  return {
+    readings,
+    isCertain: (field) => {
+      const from = readings.findLastIndex(({ fields }) => Object.hasOwn(fields, field));
+      return from >= first && !readings.slice(from + 1).some(({ wrong }) => wrong.includes(field));
+    },
+    problems: [
+      ...flagged.problems,
+      ...flagReading.problems,
+      ...texts.problems,
+      ...textReadings.flatMap((reading) => reading.problems),
+      ...(file?.problems ?? []),
+      ...(file?.flagged.problems ?? []),
+      ...fileReadings.flatMap((reading) => reading.problems),
+      ...surroundings.flagged.problems,
+      ...variableReading.problems,
+      ...drain.problems,
+    ],
+    givenWarnings: flagged.warnings,
+    warnings: [
+      ...texts.warnings,
+      ...readings.flatMap((reading) => reading.warnings),
+      ...drain.warnings,
+    ],
+  };
+}
+
+/** Returns the fields that no schema has: those of a higher layer, and those of lower ones. */
+function furtherOf(readings: ReadLayers['readings']): Readonly<Record<string, unknown>> {
+  return readings.reduce(
     (lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }),
     {},
   );
-  const logging = logOptions({ ...file?.logFlags, ...logFlags }, (flag) =>
-    file === undefined || flag in logFlags ? `--${flag}` : `${file.name}: ${flag}`,
-  );
-  const placeOf = (field: string) =>
-    readings.findLast((reading) => Object.hasOwn(reading.fields, field))?.layer.place(field) ??
-    `--${field}`;
-  const listedSources = sourceConfigs(fields, placeOf, file?.sources);
-  const beside = application(surroundings.application, { ...fields, role });
+}
 
-  const problems = [
-    ...(isRole(role) ? [] : [{ place: 'role', text: `'${role}' is not sidecar or router` }]),
-    ...typos.map(([flag, right]) => ({
-      place: flag,
-      text: `there is no such flag: did you mean ${right}?`,
-    })),
-    ...flagged.problems,
-    ...flagReading.problems,
-    ...texts.problems,
-    ...textReadings.flatMap((reading) => reading.problems),
-    ...(file?.problems ?? []),
-    ...(file?.flagged.problems ?? []),
-    ...fileReadings.flatMap((reading) => reading.problems),
-    ...surroundings.flagged.problems,
-    ...variableReading.problems,
-    ...drain.problems,
-    ...listedSources.problems,
-    ...authorityProblems(surroundings.values.secrets.caAddress),
-    ...(logging.ok ? [] : logging.problems),
-  ];
-
-  const { ip, id, domain, serviceregistry: registry } = fields;
-  const { provCert, pilotCertProvider, fileMountedCerts, podName, podNamespace, instanceIp } =
-    surroundings.values;
-  const node = nodeIdentity({
+function nodeOf(
+  { ip, id, domain, serviceregistry: registry }: ReturnType<typeof defaults>,
+  { podName, podNamespace, instanceIp }: AgentEnvironment,
+  addresses: readonly string[],
+) {
+  return nodeIdentity({
     ip,
     id,
     domain,
@@ -181,49 +245,16 @@ export function resolveConfig({
     instanceIp,
     addresses,
   });
-  const secured = { ...fields, controlPlaneAuthPolicy: authPolicy(fields, fileMountedCerts) };
-  const config: AgentConfig = {
-    role: isRole(role) ? role : 'sidecar',
-    ...secured,
-    further,
-    ...surroundings.values,
-    drainCap: surroundings.values.drainCap ?? fields.terminationDrainDuration,
-    ...beside.application,
-    ...certificateFiles({ config: secured, ...surroundings.tls, provCert, pilotCertProvider }),
-    node,
-    logging: logging.options,
-    sources: listedSources.sources,
-  };
-  if (problems.length > 0) {
-    const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
-    // A text that cannot be parsed might set any field, so the values of lower layers are
-    // uncertain.
-    const ofFile = file?.isKnown === false ? fileReadings.length : 0;
-    const first = texts.problems.length + ofFile > 0 ? 1 + textReadings.length + ofFile : -1;
-    const isCertain = (field: string) => {
-      const from = readings.findLastIndex(({ fields }) => Object.hasOwn(fields, field));
-      return from >= first && !readings.slice(from + 1).some(({ wrong }) => wrong.includes(field));
-    };
-    return { ok: false, problems, usage, rest: { config, isCertain } };
-  }
-  return {
-    ok: true,
-    config,
-    sources: sources(config, { readings, surroundings, leftover, logFlags, file }),
-    warnings: [
-      ...unknownFlags.map((flag) => `unknown flag ${flag} is ignored`),
-      ...flagged.warnings,
-      ...listedSources.warnings,
-      ...(file?.flagged.warnings ?? []),
-      ...surroundings.flagged.warnings,
-      ...surroundings.warnings,
-      ...beside.warnings,
-      ...texts.warnings,
-      ...readings.flatMap((reading) => reading.warnings),
-      ...drain.warnings,
-      ...(logging.ok ? logging.warnings : []),
-    ],
-  };
+}
+
+/** Returns the problems of unknown flags that are nearly known ones. */
+function typos(unknownFlags: readonly string[]): readonly Problem[] {
+  return unknownFlags.flatMap((flag) => {
+    const right = meant(flag, knownFlags);
+    return right === undefined
+      ? []
+      : [{ place: flag, text: `there is no such flag: did you mean ${right}?` }];
+  });
 }
 
 /** Finds a wrong address at the start, because the agent would otherwise ask it again and again. */

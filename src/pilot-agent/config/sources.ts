@@ -31,15 +31,6 @@ export function sources(
   const placed = (field: string) =>
     readings.findLast(({ fields }) => Object.hasOwn(fields, field))?.layer.place(field);
   const ofFile = Object.keys(file?.logFlags ?? {}).filter((name) => !Object.hasOwn(logFlags, name));
-  const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
-    .filter((field) => config[field]?.tlsSettings !== undefined)
-    .map(layered);
-  // The port of the control plane may also set the policy.
-  const policy =
-    config.controlPlaneAuthPolicy === 'NONE'
-      ? []
-      : [layered('controlPlaneAuthPolicy') ?? layered('discoveryAddress')];
-  const certificates = several([...surroundings.tlsSources, ...policy, ...services]);
   const ofApplication = (...names: readonly (keyof ReadEnvironment['application'])[]) =>
     several(names.map((name) => (surroundings.application[name] === '' ? undefined : `$${name}`)));
   const others: Partial<Record<string, string | undefined>> = {
@@ -69,23 +60,39 @@ export function sources(
       config.sources.length > 0 && (file?.sources.count ?? 0) > 0 ? file?.name : undefined,
     ]),
     node: nodeSource(config, surroundings.sources, placed),
-    certificates,
-    watched: certificates,
-    awaited: certificates,
-    own: several(surroundings.tlsSources),
-    besidePushed: several(services),
-    controlPlaneAuthPolicy: several(policy),
-    controlPlaneTls: several([
-      ...surroundings.tlsSources,
-      surroundings.sources.provCert,
-      surroundings.sources.pilotCertProvider,
-    ]),
+    ...certificateSources(config, surroundings, layered),
   };
   const origins = Object.keys(config).map((field) => [
     field,
     ownMember(others, field) ?? layered(field) ?? 'default',
   ]);
   return Object.fromEntries(origins) as Sources;
+}
+
+/** Returns the sources of the values that depend on certificates. */
+function certificateSources(
+  config: AgentConfig,
+  { tlsSources, sources: variables }: ReadEnvironment,
+  layered: (field: string) => string | undefined,
+) {
+  const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
+    .filter((field) => config[field]?.tlsSettings !== undefined)
+    .map(layered);
+  // The port of the control plane may also set the policy.
+  const policy =
+    config.controlPlaneAuthPolicy === 'NONE'
+      ? []
+      : [layered('controlPlaneAuthPolicy') ?? layered('discoveryAddress')];
+  const certificates = several([...tlsSources, ...policy, ...services]);
+  return {
+    certificates,
+    watched: certificates,
+    awaited: certificates,
+    own: several(tlsSources),
+    besidePushed: several(services),
+    controlPlaneAuthPolicy: several(policy),
+    controlPlaneTls: several([...tlsSources, variables.provCert, variables.pilotCertProvider]),
+  };
 }
 
 const sourceFields = Object.keys(sourceFlagsSchema.shape);

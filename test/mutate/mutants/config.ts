@@ -239,7 +239,7 @@ export const config: readonly Mutant[] = [
   {
     id: 'config/istiod-default',
     file: 'pilot-agent/config/environment.ts',
-    find: 'given(values.pilotCertProvider) !== undefined',
+    find: 'given(certProvider) !== undefined',
     replace: 'false',
   },
   {
