@@ -16,7 +16,7 @@ import {
   nodeMetadata,
   type NodeMetadataInputs,
 } from '../../src/pilot-agent/bootstrap/node-metadata.ts';
-import type { TemplateInputs } from '../../src/pilot-agent/bootstrap/template.ts';
+import type { TemplateInputs } from '../../src/pilot-agent/bootstrap/template-variables.ts';
 
 /** Stands in the golden files for the folder where the certificates are. */
 export const certificates = '/CERTIFICATES';

@@ -210,10 +210,8 @@ const limits = { max_connections: 100_000, max_pending_requests: 100_000, max_re
  * the control plane: in plaintext, or over mutual TLS with pushed secrets or with files. Undefined
  * if there is a problem. Pure.
  */
-export function xdsCluster(
-  { config, ipv6, sans, controlPlaneTls, sds, xdsSocket }: BootstrapInputs,
-  { problems }: Findings,
-): Json {
+export function xdsCluster(inputs: BootstrapInputs, { problems }: Findings): Json {
+  const { config, ipv6, sans, xdsSocket } = inputs;
   const address = socketAddress(config.discoveryAddress);
   const secured = config.controlPlaneAuthPolicy === 'MUTUAL_TLS';
   if (address === undefined)
@@ -229,6 +227,31 @@ export function xdsCluster(
   if (address === undefined || (secured && sans.length === 0)) return undefined;
   if (xdsSocket !== undefined) return socketCluster('xds-grpc', xdsSocket);
 
+  return remoteCluster(
+    {
+      name: 'xds-grpc',
+      address,
+      http2: true,
+      tls: secured ? controlPlaneContext(address.address, inputs) : undefined,
+      requestsPerConnection: 1,
+      respectTtl: true,
+      more: {
+        circuit_breakers: {
+          thresholds: ['DEFAULT', 'HIGH'].map((priority) => ({ priority, ...limits })),
+        },
+        upstream_connection_options: { tcp_keepalive: { keepalive_time: 300 } },
+      },
+    },
+    config,
+    ipv6,
+  );
+}
+
+/** Returns the TLS of the connection to the control plane: the proxy's pair, and the names. */
+function controlPlaneContext(
+  host: string,
+  { sans, controlPlaneTls, sds }: BootstrapInputs,
+): Readonly<Record<string, Json>> {
   const { chain, key, root } = controlPlaneTls;
   const names = {
     match_typed_subject_alt_names: sans.map(({ type, value }) => ({
@@ -251,26 +274,8 @@ export function xdsCluster(
           ],
           validation_context: { trusted_ca: { filename: root }, ...names },
         };
-  const tls = {
+  return {
     common_tls_context: { ...secrets, alpn_protocols: ['h2'] },
-    sni: isIpAddress(address.address) ? undefined : address.address,
+    sni: isIpAddress(host) ? undefined : host,
   };
-  return remoteCluster(
-    {
-      name: 'xds-grpc',
-      address,
-      http2: true,
-      tls: secured ? tls : undefined,
-      requestsPerConnection: 1,
-      respectTtl: true,
-      more: {
-        circuit_breakers: {
-          thresholds: ['DEFAULT', 'HIGH'].map((priority) => ({ priority, ...limits })),
-        },
-        upstream_connection_options: { tcp_keepalive: { keepalive_time: 300 } },
-      },
-    },
-    config,
-    ipv6,
-  );
 }

@@ -53,16 +53,8 @@ const aboutStatistics =
  * so is a value that Pilot would not understand. In the labels both are problems, because the
  * labels decide who may talk to the proxy.
  */
-export function nodeMetadata({
-  config,
-  variables,
-  labels,
-  annotations,
-  addresses,
-  platform,
-  stsPort,
-  sds,
-}: NodeMetadataInputs): NodeMetadataResult {
+export function nodeMetadata(inputs: NodeMetadataInputs): NodeMetadataResult {
+  const { config, variables, annotations } = inputs;
   const findings: Findings = { problems: [], warnings: [] };
   const { members, labels: environmentLabels } = environmentMetadata(
     { ...config.proxyMetadata, ...variables.metadataVariables },
@@ -78,9 +70,29 @@ export function nodeMetadata({
 
   const sound = [...members].filter(([name, { value }]) => metadataFlaw(name, value) === undefined);
   const environment = new Map(sound.map(([name, { value }]) => [name, value]));
+  const agentValues = agentMetadata(inputs, environment, environmentLabels);
+  const metadata = {
+    ISTIO_VERSION: dialect,
+    ...Object.fromEntries(
+      Object.entries(annotations).filter(([name]) => aboutStatistics.test(name)),
+    ),
+    ...Object.fromEntries(
+      [...environment].filter(([name, value]) => name !== 'ISTIO_VERSION' || value !== ''),
+    ),
+    ...Object.fromEntries(Object.entries(agentValues).filter(([, value]) => isThere(value))),
+  };
+  return { ok: true, metadata: sorted(wellFormed(metadata)), warnings: findings.warnings };
+}
+
+/** Returns the agent's own values; a value that is empty is to be left out. */
+function agentMetadata(
+  { config, variables, labels, addresses, platform, stsPort, sds }: NodeMetadataInputs,
+  environment: ReadonlyMap<string, Json>,
+  environmentLabels: Readonly<Record<string, Json>>,
+): Readonly<Record<string, Json>> {
   const ports = environment.get('POD_PORTS');
   const more = variables.exchangeKeys.split(',').map((key) => key.trim());
-  const agentValues: Readonly<Record<string, Json>> = {
+  return {
     NAME: variables.podName,
     NAMESPACE: variables.podNamespace,
     CONFIG_NAMESPACE: variables.podNamespace,
@@ -99,19 +111,12 @@ export function nodeMetadata({
     PROXY_CONFIG: proxyConfigJson(config),
     POD_PORTS: typeof ports === 'string' ? podPorts(ports) : undefined,
   };
-  const isThere = (value: Json) =>
+}
+
+function isThere(value: Json): boolean {
+  return (
     value !== undefined &&
     value !== '' &&
-    (typeof value !== 'object' || Object.keys(value ?? {}).length > 0);
-  const metadata = {
-    ISTIO_VERSION: dialect,
-    ...Object.fromEntries(
-      Object.entries(annotations).filter(([name]) => aboutStatistics.test(name)),
-    ),
-    ...Object.fromEntries(
-      [...environment].filter(([name, value]) => name !== 'ISTIO_VERSION' || value !== ''),
-    ),
-    ...Object.fromEntries(Object.entries(agentValues).filter(([, value]) => isThere(value))),
-  };
-  return { ok: true, metadata: sorted(wellFormed(metadata)), warnings: findings.warnings };
+    (typeof value !== 'object' || Object.keys(value ?? {}).length > 0)
+  );
 }

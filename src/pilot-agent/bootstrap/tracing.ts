@@ -1,4 +1,4 @@
-import type { TlsSettings } from '../config/proxy-config.ts';
+import type { TlsSettings, Tracing } from '../config/proxy-config.ts';
 import { isIpAddress } from '../../shared/text/host-port.ts';
 import type { BootstrapInputs, NodeMetadata } from './bootstrap-inputs.ts';
 import { remoteCluster, socketAddress } from './clusters.ts';
@@ -100,62 +100,35 @@ export function tracing(inputs: BootstrapInputs, findings: Findings): TracerReso
 }
 
 function tracer(inputs: BootstrapInputs, findings: Findings): TracerResources | undefined {
-  const { config } = inputs;
-  if (config.tracing === undefined) return undefined;
-  const {
-    zipkin,
-    lightstep,
-    datadog,
-    stackdriver,
-    openTelemetry: collector,
-    tlsSettings: tls,
-  } = config.tracing;
-  const service = config.serviceCluster;
-  const cluster = (to: Collector) => collectorCluster(to, inputs, findings);
+  const { tracing: configured, serviceCluster: service } = inputs.config;
+  if (configured === undefined) return undefined;
+  const { zipkin, lightstep, datadog, stackdriver, openTelemetry: collector } = configured;
+  const cluster = (to: Omit<Collector, 'tls'>, ownTls?: TlsSettings) =>
+    collectorCluster({ ...to, tls: configured.tlsSettings ?? ownTls }, inputs, findings);
 
   if (zipkin !== undefined) {
     const place = 'tracing.zipkin.address';
     return {
       http: zipkinTracer,
-      cluster: cluster({ cluster: 'zipkin', place, address: zipkin.address, http2: false, tls }),
+      cluster: cluster({ cluster: 'zipkin', place, address: zipkin.address, http2: false }),
     };
   }
   if (lightstep !== undefined) {
-    const { address, accessToken, secure, cacertPath: caCertificates } = lightstep;
-    if (!/^[\x21-\x7e]*$/.test(accessToken))
-      findings.problems.push({
-        place: 'tracing.lightstep.accessToken',
-        text: 'has a character that no HTTP header can carry',
-      });
-    findings.warnings.push(
-      'tracing.lightstep: Envoy no longer has a LightStep tracer: traces go to its address as OpenTelemetry (OTLP over gRPC)',
-    );
-    const token = [{ key: 'lightstep-access-token', value: accessToken }];
+    const { address, secure, cacertPath } = lightstep;
     const place = 'tracing.lightstep.address';
-    const ownTls = secure ? simpleTls(address, caCertificates) : undefined;
     return {
-      http: openTelemetry(service, {
-        envoy_grpc: { cluster_name: 'lightstep' },
-        initial_metadata: token,
-      }),
-      cluster: cluster({ cluster: 'lightstep', place, address, http2: true, tls: tls ?? ownTls }),
+      http: lightstepTracer(lightstep, service, findings),
+      cluster: cluster(
+        { cluster: 'lightstep', place, address, http2: true },
+        secure ? simpleTls(address, cacertPath) : undefined,
+      ),
     };
   }
   if (datadog !== undefined) {
-    const fields = { collector_cluster: 'datadog_agent', service_name: service };
     const place = 'tracing.datadog.address';
     return {
-      http: {
-        name: 'envoy.tracers.datadog',
-        typed_config: typedConfig('config.trace.v3.DatadogConfig', fields),
-      },
-      cluster: cluster({
-        cluster: 'datadog_agent',
-        place,
-        address: datadog.address,
-        http2: false,
-        tls,
-      }),
+      http: datadogTracer(service),
+      cluster: cluster({ cluster: 'datadog_agent', place, address: datadog.address, http2: false }),
     };
   }
   if (stackdriver !== undefined) {
@@ -165,15 +138,39 @@ function tracer(inputs: BootstrapInputs, findings: Findings): TracerResources | 
     return { http: googleTracer(inputs), cluster: undefined };
   }
   if (collector === undefined) return undefined;
+  const name = 'opentelemetry_collector';
   const place = 'tracing.openTelemetry.address';
   return {
-    http: openTelemetry(service, { envoy_grpc: { cluster_name: 'opentelemetry_collector' } }),
-    cluster: cluster({
-      cluster: 'opentelemetry_collector',
-      place,
-      address: collector.address,
-      http2: true,
-      tls,
+    http: openTelemetry(service, { envoy_grpc: { cluster_name: name } }),
+    cluster: cluster({ cluster: name, place, address: collector.address, http2: true }),
+  };
+}
+
+function lightstepTracer(
+  { accessToken }: NonNullable<Tracing['lightstep']>,
+  service: string,
+  findings: Findings,
+): Json {
+  if (!/^[\x21-\x7e]*$/.test(accessToken))
+    findings.problems.push({
+      place: 'tracing.lightstep.accessToken',
+      text: 'has a character that no HTTP header can carry',
+    });
+  findings.warnings.push(
+    'tracing.lightstep: Envoy no longer has a LightStep tracer: traces go to its address as OpenTelemetry (OTLP over gRPC)',
+  );
+  return openTelemetry(service, {
+    envoy_grpc: { cluster_name: 'lightstep' },
+    initial_metadata: [{ key: 'lightstep-access-token', value: accessToken }],
+  });
+}
+
+function datadogTracer(service: string): Json {
+  return {
+    name: 'envoy.tracers.datadog',
+    typed_config: typedConfig('config.trace.v3.DatadogConfig', {
+      collector_cluster: 'datadog_agent',
+      service_name: service,
     }),
   };
 }

@@ -22,8 +22,8 @@ export const bootstrap: readonly Mutant[] = [
   {
     id: 'bootstrap/xds-sni',
     file: 'pilot-agent/bootstrap/clusters.ts',
-    find: 'isIpAddress(address.address) ? undefined :',
-    replace: "isIpAddress(address.address) ? '' :",
+    find: 'isIpAddress(host) ? undefined :',
+    replace: "isIpAddress(host) ? '' :",
   },
   {
     id: 'bootstrap/xds-pushed',

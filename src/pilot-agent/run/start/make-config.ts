@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import type { BootstrapInputs, SdsInputs } from '../../bootstrap/bootstrap-inputs.ts';
+import type { BootstrapInputs, NodeMetadata, SdsInputs } from '../../bootstrap/bootstrap-inputs.ts';
 import { bootstrap } from '../../bootstrap/envoy-bootstrap.ts';
 import { nodeMetadata } from '../../bootstrap/node-metadata.ts';
-import { renderTemplate, templateVariables } from '../../bootstrap/template.ts';
+import { renderTemplate } from '../../bootstrap/template.ts';
+import { templateVariables } from '../../bootstrap/template-variables.ts';
 import {
   controlPlaneOf,
   controlPlaneSans,
@@ -155,25 +156,13 @@ function overrideOf(
 }
 
 /** Makes the custom configuration, or the bootstrap. */
-function makeOwn(
-  asked: AgentConfig,
-  files: ShapeFiles,
-  { facts, sds, xdsSocket }: Surroundings,
-): ConfigWithWarnings {
-  const { platform, statsd, limits } = facts;
-  const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
-  const { override, labels, annotations, template } = files;
+function makeOwn(asked: AgentConfig, files: ShapeFiles, surroundings: Surroundings): ConfigWithWarnings {
+  const { facts, sds } = surroundings;
+  const config: AgentConfig = { ...asked, statsdUdpAddress: facts.statsd };
   const overridden = overrideOf(asked, files);
   if (files.customFlaw !== undefined) {
-    return refused(
-      [
-        {
-          place: `--customConfigFile ${config.customConfigFile}`,
-          text: `cannot be read: ${files.customFlaw}`,
-        },
-      ],
-      files.warnings,
-    );
+    const place = `--customConfigFile ${config.customConfigFile}`;
+    return refused([{ place, text: `cannot be read: ${files.customFlaw}` }], files.warnings);
   }
   if (config.customConfigFile !== '') {
     return {
@@ -184,32 +173,54 @@ function makeOwn(
   const metadata = nodeMetadata({
     config,
     variables: config,
-    labels,
-    annotations,
+    labels: files.labels,
+    annotations: files.annotations,
     addresses: config.node.addresses,
-    platform: platform.metadata,
+    platform: facts.platform.metadata,
     stsPort: config.stsPort,
     sds,
   });
-  // Without metadata the rest is still checked, so that all mistakes are reported together.
-  const validMetadata = metadata.ok ? metadata.metadata : {};
-  const flaws = metadata.ok ? [] : metadata.problems;
-  const controlPlane = controlPlaneOf(config);
-  const inputs: BootstrapInputs = {
+  const basis: Basis = {
+    // Without metadata the rest is still checked, so that all mistakes are reported together.
+    inputs: inputsOf(config, metadata.ok ? metadata.metadata : {}, files.override, surroundings),
     config,
-    metadata: validMetadata,
+    flaws: metadata.ok ? [] : metadata.problems,
+    warnings: [...files.warnings, ...(metadata.ok ? metadata.warnings : []), ...facts.warnings],
+    overridden,
+  };
+  return files.template === undefined ? fromInputs(basis) : fromTemplate(files.template, basis);
+}
+
+/** The inputs of a bootstrap, and the flaws in them. */
+interface Basis {
+  readonly config: AgentConfig;
+  readonly inputs: BootstrapInputs;
+  readonly flaws: readonly Problem[];
+  readonly warnings: readonly string[];
+  readonly overridden: ReturnType<typeof overrideOf>;
+}
+
+function inputsOf(
+  config: AgentConfig,
+  metadata: NodeMetadata,
+  override: string,
+  { facts, sds, xdsSocket }: Surroundings,
+): BootstrapInputs {
+  return {
+    config,
+    metadata,
     serviceNode: nodeString(config.role, config.node),
     ipv6: config.node.ipv6,
     addresses: config.node.addresses,
     locality: nodeLocality(
-      (validMetadata['LABELS'] ?? {}) as Readonly<Record<string, string>>,
-      platform.locality,
+      (metadata['LABELS'] ?? {}) as Readonly<Record<string, string>>,
+      facts.platform.locality,
     ),
-    sans: controlPlaneSans(controlPlane, config.pilotIdentity),
+    sans: controlPlaneSans(controlPlaneOf(config), config.pilotIdentity),
     controlPlaneTls: config.controlPlaneTls,
     sds,
     xdsSocket,
-    memoryLimit: limits.memory,
+    memoryLimit: facts.limits.memory,
     hasOverloadManager: /overload_?manager/i.test(override),
     deltaXds: config.deltaXds,
     prometheusPort: config.prometheusPort,
@@ -217,46 +228,49 @@ function makeOwn(
     outlierLogPath: config.outlierLogPath,
     stsPort: config.stsPort,
   };
-  const warnings = [
-    ...files.warnings,
-    ...(metadata.ok ? metadata.warnings : []),
-    ...facts.warnings,
-  ];
+}
 
-  if (template !== undefined) {
-    const place = config.proxyBootstrapTemplatePath;
-    if (!template.ok) return refused([...flaws, { place, text: template.reason }], warnings);
-    const variables = templateVariables({
-      ...inputs,
-      podName: config.podName,
-      podNamespace: config.podNamespace,
-      podIp: config.instanceIp,
-      mixerSan: mixerSan(controlPlane, config.mixerIdentity)[0]?.value ?? '',
-      certProvider: config.pilotCertProvider ?? 'istiod',
-      provisionedCert: config.provCert,
-      disableInternalTelemetry: config.disableInternalTelemetry,
-    });
-    if (!variables.ok) return refused([...flaws, ...variables.problems], warnings);
-    const rendered = renderTemplate(template.text, variables.variables);
-    if (!rendered.ok) return refused([...flaws, { place, text: rendered.reason }], warnings);
-    if (flaws.length > 0) return refused(flaws, warnings);
-    const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
-    const envoyConfig = {
+function fromTemplate(
+  template: FileText,
+  { config, inputs, flaws, warnings, overridden }: Basis,
+): ConfigWithWarnings {
+  const place = config.proxyBootstrapTemplatePath;
+  if (!template.ok) return refused([...flaws, { place, text: template.reason }], warnings);
+  const variables = templateVariables({
+    ...inputs,
+    podName: config.podName,
+    podNamespace: config.podNamespace,
+    podIp: config.instanceIp,
+    mixerSan: mixerSan(controlPlaneOf(config), config.mixerIdentity)[0]?.value ?? '',
+    certProvider: config.pilotCertProvider ?? 'istiod',
+    provisionedCert: config.provCert,
+    disableInternalTelemetry: config.disableInternalTelemetry,
+  });
+  if (!variables.ok) return refused([...flaws, ...variables.problems], warnings);
+  const rendered = renderTemplate(template.text, variables.variables);
+  if (!rendered.ok) return refused([...flaws, { place, text: rendered.reason }], warnings);
+  if (flaws.length > 0) return refused(flaws, warnings);
+  const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
+  return {
+    config: {
       kind: 'generated',
       text: rendered.text,
       template: place,
       extension,
       ...overridden,
-    } as const;
-    return { config: envoyConfig, warnings: [...warnings, ...variables.warnings] };
-  }
-  const bootstrapResult = bootstrap(inputs);
-  if (!bootstrapResult.ok || flaws.length > 0)
-    return refused([...flaws, ...(bootstrapResult.ok ? [] : bootstrapResult.problems)], warnings);
-  const text = `${JSON.stringify(bootstrapResult.bootstrap, undefined, 2)}\n`;
+    },
+    warnings: [...warnings, ...variables.warnings],
+  };
+}
+
+function fromInputs({ inputs, flaws, warnings, overridden }: Basis): ConfigWithWarnings {
+  const result = bootstrap(inputs);
+  if (!result.ok || flaws.length > 0)
+    return refused([...flaws, ...(result.ok ? [] : result.problems)], warnings);
+  const text = `${JSON.stringify(result.bootstrap, undefined, 2)}\n`;
   return {
     config: { kind: 'generated', text, extension: '.json', ...overridden },
-    warnings: [...warnings, ...bootstrapResult.warnings],
+    warnings: [...warnings, ...result.warnings],
   };
 }
 

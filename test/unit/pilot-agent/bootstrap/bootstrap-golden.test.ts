@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  renderTemplate,
-  templateVariables,
-} from '../../../../src/pilot-agent/bootstrap/template.ts';
+import { renderTemplate } from '../../../../src/pilot-agent/bootstrap/template.ts';
+import { templateVariables } from '../../../../src/pilot-agent/bootstrap/template-variables.ts';
 import { bootstrapOf, goldenCases, inputsOf } from '../../../golden/cases.ts';
 import { trialEnvoy, type TrialEnvoy } from '../../../golden/envoy.ts';
 import { meanings } from '../../../golden/meanings.ts';

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../src/pilot-agent/bootstrap/proto-json.ts';
+import { renderTemplate } from '../../../../src/pilot-agent/bootstrap/template.ts';
 import {
-  renderTemplate,
   type TemplateInputs,
   templateVariables,
-} from '../../../../src/pilot-agent/bootstrap/template.ts';
+} from '../../../../src/pilot-agent/bootstrap/template-variables.ts';
 import type {
   ProxyConfig,
   RemoteService,
