@@ -7,42 +7,68 @@ import { parseJson } from '../../shared/text/parse-json.ts';
  */
 export function bashCompletion(program: CompletedCommand, name: string): string {
   const commands = allCommands(program);
-  const options = commands.flatMap(({ words, options: commandOptions }) =>
-    commandOptions.flatMap(({ names, ...rest }) =>
-      names.map((option) => ({ words, option, ...rest })),
-    ),
-  );
+  const options = optionsOf(commands);
   const taking = unique(
     options
       .filter(({ placeholder, isBoolean }) => placeholder !== undefined && !isBoolean)
       .map(({ option }) => option),
   );
-  // An option that is the same in all its commands appears once.
-  const values = options.flatMap(
-    ({ words, option, value }): readonly (readonly [pattern: string, value: Completed])[] => {
-      const namesakes = options.filter((candidate) => candidate.option === option);
-      const isSame = namesakes.every(
-        (namesake) => JSON.stringify(namesake.value) === JSON.stringify(value),
-      );
-      return [[isSame ? `*' ${option}'` : `'${words} ${option}'`, value]];
-    },
+  return script(name, commands, {
+    taking: taking.join(' | '),
+    values: cases(optionValues(options)),
+    positions: cases(commands.flatMap(positionsOf)),
+  });
+}
+
+/** A pattern of `case` in bash, and the values of the word that it is about. */
+type Row = readonly [pattern: string, value: Completed];
+
+function optionsOf(commands: readonly CompletedCommand[]) {
+  return commands.flatMap(({ words, options }) =>
+    options.flatMap(({ names, ...rest }) => names.map((option) => ({ words, option, ...rest }))),
   );
-  const positions = commands.flatMap(
-    (command): readonly (readonly [pattern: string, value: Completed])[] => [
-      ...(command.below.length === 0
-        ? []
-        : [
-            [
-              `'${command.words} 0'`,
-              { kind: 'words', words: command.below.map((subcommand) => subcommand.name) },
-            ] as const,
-          ]),
-      ...command.arguments.map(
-        ({ value }, index) =>
-          [`'${command.words} ${value.kind === 'command' ? "'*" : `${index}'`}`, value] as const,
-      ),
-    ],
+}
+
+/** An option that is the same in all its commands appears once. */
+function optionValues(options: ReturnType<typeof optionsOf>): readonly Row[] {
+  return options.map(({ words, option, value }): Row => {
+    const isSame = options
+      .filter((candidate) => candidate.option === option)
+      .every((namesake) => JSON.stringify(namesake.value) === JSON.stringify(value));
+    return [isSame ? `*' ${option}'` : `'${words} ${option}'`, value];
+  });
+}
+
+function positionsOf(command: CompletedCommand): readonly Row[] {
+  const names = command.below.map((subcommand) => subcommand.name);
+  return [
+    ...(names.length === 0
+      ? []
+      : [[`'${command.words} 0'`, { kind: 'words', words: names }] as const]),
+    ...command.arguments.map(
+      ({ value }, index) =>
+        [`'${command.words} ${value.kind === 'command' ? "'*" : `${index}'`}`, value] as const,
+    ),
+  ];
+}
+
+/** Returns the lines of a `case`, without those that complete anything. */
+function cases(rows: readonly Row[]): string {
+  return lines(
+    grouped(rows.filter(([, value]) => value.kind !== 'anything')),
+    ([patterns, value]) => `      ${patterns.join(' | ')}) ${action(value)} ;;`,
   );
+}
+
+function script(
+  name: string,
+  commands: readonly CompletedCommand[],
+  {
+    taking,
+    values,
+    positions,
+  }: { readonly taking: string; readonly values: string; readonly positions: string },
+): string {
   return `# Completion of ${name} in bash, made by: ${name} completion bash
 _pilot_agent() {
   local current=\${COMP_WORDS[COMP_CWORD]} command='' option='' rest='' word i
@@ -65,7 +91,7 @@ ${lines(commands.slice(1), (command) => `        '${waysTo(command).join("' | '"
       rest=yes
     else
       case $word in
-        ${taking.join(' | ')}) option=$word ;;
+        ${taking}) option=$word ;;
       esac
     fi
   done
@@ -74,7 +100,7 @@ ${lines(commands.slice(1), (command) => `        '${waysTo(command).join("' | '"
   fi
   if [[ -n $option ]]; then
     case "$command $option" in
-${lines(grouped(values.filter(([, value]) => value.kind !== 'anything')), ([patterns, value]) => `      ${patterns.join(' | ')}) ${action(value)} ;;`)}
+${values}
     esac
   elif [[ -z $rest && $current == -* ]]; then
     case $command in
@@ -82,11 +108,16 @@ ${lines(commands, ({ words, options: choices }) => `      '${words}') _pilot_age
     esac
   else
     case "$command $count" in
-${lines(grouped(positions.filter(([, value]) => value.kind !== 'anything')), ([patterns, value]) => `      ${patterns.join(' | ')}) ${action(value)} ;;`)}
+${positions}
     esac
   fi
 }
-_pilot_agent_words() {
+${actions}complete -F _pilot_agent ${name}
+`;
+}
+
+/** The functions of the script that offer words. */
+const actions = `_pilot_agent_words() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
 }
 _pilot_agent_command() {
@@ -96,23 +127,21 @@ _pilot_agent_command() {
     compopt -o default
   fi
 }
-complete -F _pilot_agent ${name}
 `;
-}
 
 function action(value: Completed): string {
   if (value.kind === 'words') return `_pilot_agent_words '${value.words.join(' ')}'`;
-  const actions = {
+  const offers = {
     files: 'compopt -o default',
     folders: 'compopt -o dirnames',
     command: '_pilot_agent_command',
     anything: ':',
   };
-  return actions[value.kind];
+  return offers[value.kind];
 }
 
 function grouped(
-  rows: readonly (readonly [pattern: string, value: Completed])[],
+  rows: readonly Row[],
 ): readonly (readonly [patterns: readonly string[], value: Completed])[] {
   const texts = unique(rows.map(([, value]) => JSON.stringify(value)));
   return texts.map((text) => {

@@ -1,11 +1,25 @@
 import { ownMember } from '../../shared/text/own-member.ts';
 
+/** The examples of commands, by their words. */
+type Pages = Readonly<Record<string, string>>;
+
 /**
  * Returns the examples at the end of the help page of a command, by its words; '' for a command
- * without any. They are inside the function, so that a start does not create them. Pure.
+ * without any. They are inside functions, so that a start does not create them. Pure.
  */
 export function examples(command: string): string {
-  const pages: Readonly<Record<string, string>> = {
+  const pages: Pages = {
+    ...proxyPages(),
+    ...configPages(),
+    ...envoyPages(),
+    ...clientPages(),
+    ...programPages(),
+  };
+  return ownMember(pages, command) ?? '';
+}
+
+function proxyPages(): Pages {
+  return {
     'pilot-agent': `
 Examples:
   # Run a sidecar with a configuration of your own.
@@ -41,7 +55,11 @@ Examples:
   $ pilot-agent check sidecar --customConfigFile envoy.yaml --configPath run
   # Check beside a running agent, with output for a program.
   $ pilot-agent check -o json`,
+  };
+}
 
+function configPages(): Pages {
+  return {
     'pilot-agent config': `
 Examples:
   # Print the configuration of a sidecar.
@@ -67,7 +85,11 @@ Examples:
 Examples:
   # Read about a command below config.
   $ pilot-agent config help print`,
+  };
+}
 
+function envoyPages(): Pages {
+  return {
     'pilot-agent envoy': `
 Examples:
   # Download the Envoy that this agent is tested with.
@@ -92,7 +114,12 @@ Examples:
 Examples:
   # Read about a command below envoy.
   $ pilot-agent envoy help install`,
+  };
+}
 
+/** The commands that talk to a running agent. */
+function clientPages(): Pages {
+  return {
     'pilot-agent request': `
 Examples:
   # See the clusters that Envoy has.
@@ -136,7 +163,11 @@ Examples:
   $ pilot-agent top
   # Watch one of several.
   $ pilot-agent top --configPath /var/lib/proxy`,
+  };
+}
 
+function programPages(): Pages {
+  return {
     'pilot-agent version': `
 Examples:
   # Print only the number.
@@ -157,5 +188,4 @@ Examples:
   $ pilot-agent help proxy
   $ pilot-agent help config print`,
   };
-  return ownMember(pages, command) ?? '';
 }

@@ -166,6 +166,15 @@ export function program(): Command {
     async (given, leftover, options: CheckCommandOptions) =>
       (await import('./check.ts')).check(given, leftover, options),
   );
+  addConfig(root);
+  addEnvoy(root);
+  addClients(root);
+  addAbout(root);
+  addHelp(root);
+  return root;
+}
+
+function addConfig(root: Command): void {
   const config = root.command('config').description('show or check the configuration');
   agentCommand(
     config.command('print').description('print each value and its source'),
@@ -178,8 +187,10 @@ export function program(): Command {
     .description('check a configuration file of the agent')
     .argument('<file>', 'the file, YAML or JSON')
     .action(async (path: string) => (await import('./config-check.ts')).configCheck(path));
-  addEnvoy(root);
-  addClients(root);
+}
+
+/** Adds the commands about the program itself. */
+function addAbout(root: Command): void {
   root
     .command('version')
     .description('print the version')
@@ -191,8 +202,6 @@ export function program(): Command {
     .description('print the script for command completion in a shell')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: Shell) => (await import('./completion.ts')).printCompletion(shell, root));
-  addHelp(root);
-  return root;
 }
 
 function addEnvoy(root: Command): void {
@@ -213,12 +222,18 @@ function addEnvoy(root: Command): void {
 
 /** Adds the commands that talk to a running agent. */
 function addClients(root: Command): void {
-  const configPath = () =>
-    new Option(
-      '--configPath <dir>',
-      "the agent's --configPath; if not given: that of the running agent",
-    );
-  const quiet = () => new Option('-q, --quiet', 'do not show the reason for waiting');
+  addRequest(root);
+  addWaits(root);
+  addReports(root);
+}
+
+const configPath = () =>
+  new Option(
+    '--configPath <dir>',
+    "the agent's --configPath; if not given: that of the running agent",
+  );
+
+function addRequest(root: Command): void {
   root
     .command('request')
     .description("send a request to Envoy's admin endpoint and print the answer")
@@ -240,6 +255,11 @@ function addClients(root: Command): void {
           ...options,
         }),
     );
+}
+
+/** Adds the commands that wait until the agent is ready. */
+function addWaits(root: Command): void {
+  const quiet = () => new Option('-q, --quiet', 'do not show the reason for waiting');
   root
     .command('wait')
     .description('wait until the proxy is ready')
@@ -264,6 +284,10 @@ function addClients(root: Command): void {
     .action(async (command: readonly string[], options: ExecOptions) =>
       (await import('./exec.ts')).exec(command, options),
     );
+}
+
+/** Adds the commands that show the state of the agent. */
+function addReports(root: Command): void {
   root
     .command('secrets')
     .description(
