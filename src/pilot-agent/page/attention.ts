@@ -28,77 +28,81 @@ export function attention(
   epochs: readonly EpochReport[],
   now: number,
 ): readonly Attention[] {
-  const { ready, live, refused, crashes, certificates, sources, controlPlane } = report;
-  const candidates: readonly (Attention | false | undefined)[] = [
-    !live.ok && {
-      level: 'bad',
-      kind: 'other',
-      text: `Not live: ${live.reason}`,
-      see: reasonName(live.reason),
-    },
-    !ready.ok &&
-      (live.ok || live.reason !== ready.reason) && {
-        level: 'bad',
-        kind: 'other',
-        text: `Not ready: ${ready.reason}`,
-        see: reasonName(ready.reason),
-      },
-    refused && {
-      level: 'bad',
-      kind: 'refused',
-      text: `The newest configuration is refused: ${refused.reason}`,
-      see: 'config-refused',
-      at: refused.at,
-    },
-    crashes.count > 0 && {
-      level: 'warn',
-      kind: 'crash',
-      text: crashText(crashes, epochs, now),
-      see: 'epoch-failed',
-    },
-    ...certificates.map((certificate) => expiry(certificate, now)),
-    ...certificates.map((certificate): Attention | false => {
-      const text = `The newest content of the secret ${certificate.name} is not served: ${certificate.refused ?? ''}`;
-      return (
-        certificate.refused !== undefined && {
-          level: 'warn',
-          kind: 'refused',
-          text,
-          see: 'secret-refused',
-        }
-      );
-    }),
-    ...sources.map(({ name, state, reason, since }): Attention | false => {
-      const text = `The source ${name} cannot be read: ${reason ?? 'no reason is known'}`;
-      return (
-        state === 'failing' && {
-          level: 'warn',
-          kind: 'other',
-          text,
-          see: 'source-unreadable',
-          ...(since !== undefined && { at: since }),
-        }
-      );
-    }),
-    controlPlane?.state === 'unavailable' && {
-      level: 'warn',
-      kind: 'other',
-      text: `The control plane ${controlPlane.address} is unavailable: ${controlPlane.reason ?? 'no reason is known'}`,
-      see: 'xds-unavailable',
-      ...(controlPlane.since !== undefined && { at: controlPlane.since }),
-    },
-    ...untold(report).map((text): Attention => ({
-      level: 'warn',
-      kind: 'other',
-      text,
-      see: noteAnchor(text),
-    })),
+  const troubles = [
+    ...healthTroubles(report),
+    ...epochTroubles(report, epochs, now),
+    ...certificateTroubles(report, now),
+    ...sourceTroubles(report),
+    ...untold(report).map((text) => warning(text, noteAnchor(text))),
   ];
-  const troubles = candidates.filter((candidate) => candidate !== undefined && candidate !== false);
   return [
     ...troubles.filter(({ level }) => level === 'bad'),
     ...troubles.filter(({ level }) => level === 'warn'),
   ];
+}
+
+function warning(text: string, see: string, since?: string): Attention {
+  return { level: 'warn', kind: 'other', text, see, ...(since !== undefined && { at: since }) };
+}
+
+function healthTroubles({ ready, live }: LiveReport): readonly Attention[] {
+  const unlive: readonly Attention[] = live.ok
+    ? []
+    : [
+        {
+          level: 'bad',
+          kind: 'other',
+          text: `Not live: ${live.reason}`,
+          see: reasonName(live.reason),
+        },
+      ];
+  if (ready.ok || (!live.ok && live.reason === ready.reason)) return unlive;
+  const text = `Not ready: ${ready.reason}`;
+  return [...unlive, { level: 'bad', kind: 'other', text, see: reasonName(ready.reason) }];
+}
+
+function epochTroubles(
+  { refused, crashes }: LiveReport,
+  epochs: readonly EpochReport[],
+  now: number,
+): readonly Attention[] {
+  const refusal: readonly Attention[] =
+    refused === undefined
+      ? []
+      : [
+          {
+            level: 'bad',
+            kind: 'refused',
+            text: `The newest configuration is refused: ${refused.reason}`,
+            see: 'config-refused',
+            at: refused.at,
+          },
+        ];
+  if (crashes.count === 0) return refusal;
+  const text = crashText(crashes, epochs, now);
+  return [...refusal, { level: 'warn', kind: 'crash', text, see: 'epoch-failed' }];
+}
+
+function certificateTroubles({ certificates }: LiveReport, now: number): readonly Attention[] {
+  return [
+    ...certificates.flatMap((certificate) => expiry(certificate, now) ?? []),
+    ...certificates.flatMap(({ name, refused }): readonly Attention[] => {
+      if (refused === undefined) return [];
+      const text = `The newest content of the secret ${name} is not served: ${refused}`;
+      return [{ level: 'warn', kind: 'refused', text, see: 'secret-refused' }];
+    }),
+  ];
+}
+
+function sourceTroubles({ sources, controlPlane }: LiveReport): readonly Attention[] {
+  const unread = sources.flatMap(({ name, state, reason, since }) => {
+    const text = `The source ${name} cannot be read: ${reason ?? 'no reason is known'}`;
+    return state === 'failing' ? [warning(text, 'source-unreadable', since)] : [];
+  });
+  if (controlPlane?.state !== 'unavailable') return unread;
+  const { address, reason, since } = controlPlane;
+  const text = `The control plane ${address} is unavailable: ${reason ?? 'no reason is known'}`;
+  return [...unread, warning(text, 'xds-unavailable', since)];
 }
 
 /** Returns the notes that the rest of the report does not show. */

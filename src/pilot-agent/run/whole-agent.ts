@@ -1,7 +1,7 @@
 // Why: docs/decisions/035-workers-follow-the-cpu-limit.md
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
-import { asyncScheduler, type Observable, ReplaySubject } from 'rxjs';
+import { asyncScheduler, lastValueFrom, type Observable, ReplaySubject, tap } from 'rxjs';
 import { type AdminClient, adminClient } from '../../proxy/admin-client.ts';
 import type { AgentState } from '../../epochs/model.ts';
 import type { AdoptedEpoch, Proxy } from '../../epochs/ports.ts';
@@ -10,6 +10,7 @@ import { logFunction } from '../../shared/log/log-function.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { openLog } from '../../shared/log/open-log.ts';
 import { envoyLogLevels } from '../config/envoy-log-levels.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
 import { askedOf } from '../config/application.ts';
 import { nodeString } from '../bootstrap/node-id.ts';
 import { platform } from '../bootstrap/platform.ts';
@@ -108,31 +109,9 @@ export async function wholeAgent(agent: WholeAgent): Promise<void> {
 }
 
 async function live(agent: WholeAgent, cleanups: Cleanups): Promise<GoodEnd> {
-  const { line, onState } = agent;
-  const resolved = await readConfig(line);
+  const resolved = await readConfig(agent.line);
   const { config, isCertain } = usableConfig(resolved);
-  const { configPath, statusPort, proxyAdminPort, healthPort } = config;
-  const here = {
-    pid: process.pid,
-    version,
-    configPath: resolve(configPath),
-    statusPort,
-    proxyAdminPort,
-    healthPort,
-  };
-  const hold = async () => {
-    const { oddities, release } = await holdFolder(configPath, version, { agent: here });
-    forgetEnd(configPath);
-    cleanups.push((end) => {
-      if (end !== undefined)
-        keepEnd(
-          here.configPath,
-          agentEnd({ ...here, startedAt: agent.startedAt, at: asyncScheduler.now() }, end),
-        );
-      release();
-    });
-    return oddities;
-  };
+  const here = hereOf(config);
   const [checked, , binary, oddities, agentLog, detachTools] = await allOf([
     () => checkedConfig(resolved),
     () => checkCustomConfig(resolved),
@@ -140,7 +119,7 @@ async function live(agent: WholeAgent, cleanups: Cleanups): Promise<GoodEnd> {
       agent.proxy === undefined && isCertain('binaryPath')
         ? envoyOrInstalled(config.binaryPath, agent)
         : '',
-    () => (isCertain('configPath') ? hold() : []),
+    () => (isCertain('configPath') ? hold(config.configPath, here, agent, cleanups) : []),
     () =>
       attempt(
         () =>
@@ -151,36 +130,76 @@ async function live(agent: WholeAgent, cleanups: Cleanups): Promise<GoodEnd> {
       ),
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
   ]);
-  logStart(checked, { binary, oddities, passedOver: resolved.passedOver, agentLog });
+  const { passedOver } = resolved;
+  logStart(checked, { binary, oddities, passedOver, agentLog });
   cleanups.push(announceFolder(here));
 
   const view$ = new ReplaySubject<RunView>(1);
   const life$ = await lifeOf({
     agent,
     checked,
-    passedOver: resolved.passedOver,
+    passedOver,
     binary,
     agentLog,
     detachTools,
     cleanups,
     view$,
   });
-  const { value: end, state } = await new Promise<Fold<RunView, RunEvent>>((done, fail) => {
-    let last: Fold<RunView, RunEvent> | undefined;
-    life$.subscribe({
-      next: (step) => {
-        last = step;
+  const end = await endOf(
+    life$.pipe(
+      tap((step) => {
         view$.next(step.state);
         keepLog(step, agentLog);
-        if (step.value.sign.type === 'transition') onState?.(step.value.sign.transition.state);
-      },
-      error: fail,
-      complete: () =>
-        last === undefined ? fail(new Error('the run has ended before it began')) : done(last),
-    });
-  }).finally(() => agentLog.close());
+        if (step.value.sign.type === 'transition')
+          agent.onState?.(step.value.sign.transition.state);
+      }),
+    ),
+  ).finally(() => agentLog.close());
+  return goodEnd(end, config);
+}
 
-  const { code, why, taken: takenPort } = runExit(end.sign, state, config);
+/** The agent as it describes itself to other agents of this machine. */
+function hereOf({ configPath, statusPort, proxyAdminPort, healthPort }: AgentConfig) {
+  return {
+    pid: process.pid,
+    version,
+    configPath: resolve(configPath),
+    statusPort,
+    proxyAdminPort,
+    healthPort,
+  };
+}
+
+/** Holds the folder of the configuration. Resolves to the oddities of the folder. */
+async function hold(
+  configPath: string,
+  here: ReturnType<typeof hereOf>,
+  { startedAt }: WholeAgent,
+  cleanups: Cleanups,
+): Promise<readonly string[]> {
+  const { oddities, release } = await holdFolder(configPath, version, { agent: here });
+  forgetEnd(configPath);
+  cleanups.push((end) => {
+    if (end !== undefined)
+      keepEnd(here.configPath, agentEnd({ ...here, startedAt, at: asyncScheduler.now() }, end));
+    release();
+  });
+  return oddities;
+}
+
+/** Runs an agent to its end, and resolves to its last event. */
+async function endOf(life$: Observable<Fold<RunView, RunEvent>>): Promise<Fold<RunView, RunEvent>> {
+  const end = await lastValueFrom(life$, { defaultValue: undefined });
+  if (end === undefined) throw new Error('the run has ended before it began');
+  return end;
+}
+
+/** Resolves to the end of an agent if it was asked to end; rejects with a {@link Fatal} if not. */
+async function goodEnd(
+  { value, state }: Fold<RunView, RunEvent>,
+  config: AgentConfig,
+): Promise<GoodEnd> {
+  const { code, why, taken: takenPort } = runExit(value.sign, state, config);
   if (why !== undefined)
     throw new Fatal(
       takenPort === undefined

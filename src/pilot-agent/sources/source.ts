@@ -122,34 +122,10 @@ export function source<N extends number = number>(
   } = options;
   const flaw = flawOf(name, options);
   if (flaw !== undefined) throw new TypeError(`source '${name}': ${flaw}`);
-  const unread: SourceState = { content: undefined, hash: '', trouble: undefined, signs: [] };
-
-  function next(before: SourceState, look: Look): SourceState {
-    if (look.type === 'failed') {
-      const sign: SourceChange = {
-        type: 'source-unreadable',
-        source: name,
-        reason: look.reason,
-        delayMs: look.delayMs,
-      };
-      const kept = keepLastOnError ? before : unread;
-      return { ...kept, trouble: look.reason, signs: [sign, ...changed(before, kept)] };
-    }
-    const { content } = look;
-    const after = {
-      ...before,
-      content,
-      hash: content === before.content ? before.hash : contentHash(content),
-    };
-    const sign: SourceChange = { type: 'source-read', source: name, hash: after.hash };
-    return { ...after, trouble: undefined, signs: [sign, ...changed(before, after)] };
-  }
-  function changed(before: SourceState, after: SourceState): readonly SourceChange[] {
-    return before.hash === after.hash ? [] : [{ type: 'changed', source: name }];
-  }
-
   const { state$: known$, later$ } = sharedState(
-    looks(read, options).pipe(scan(next, unread)),
+    looks(read, options).pipe(
+      scan((before, look) => afterLook(before, look, { name, keepLastOnError }), unread),
+    ),
     scheduler,
   );
   const late$ = timer(firstWithin, scheduler).pipe(
@@ -169,6 +145,33 @@ export function source<N extends number = number>(
     ),
   };
   return window === undefined ? plainSource : windowed(plainSource, window, scheduler);
+}
+
+const unread: SourceState = { content: undefined, hash: '', trouble: undefined, signs: [] };
+
+/** Returns the state of a source after one more reading, with the signs about it. Pure. */
+function afterLook(
+  before: SourceState,
+  look: Look,
+  { name, keepLastOnError }: { readonly name: string; readonly keepLastOnError: boolean },
+): SourceState {
+  const changed = (after: SourceState): readonly SourceChange[] =>
+    before.hash === after.hash ? [] : [{ type: 'changed', source: name }];
+  if (look.type === 'failed') {
+    const sign: SourceChange = {
+      type: 'source-unreadable',
+      source: name,
+      reason: look.reason,
+      delayMs: look.delayMs,
+    };
+    const kept = keepLastOnError ? before : unread;
+    return { ...kept, trouble: look.reason, signs: [sign, ...changed(kept)] };
+  }
+  const { content } = look;
+  const hash = content === before.content ? before.hash : contentHash(content);
+  const after: SourceState = { ...before, content, hash };
+  const sign: SourceChange = { type: 'source-read', source: name, hash };
+  return { ...after, trouble: undefined, signs: [sign, ...changed(after)] };
 }
 
 /** The result of one reading. */

@@ -134,68 +134,25 @@ export function googleTokenExchange(
   options: GoogleTokenExchangeOptions,
   scheduler: SchedulerLike = asyncScheduler,
 ): TokenExchange {
-  const { projectNumber, trustDomain, clusterUrl } = options;
-  const account = `service-${projectNumber}@gcp-sa-meshdataplane.iam.gserviceaccount.com`;
   let federated: GottenToken | undefined;
   let access: GottenToken | undefined;
-
-  function post(url: string, body: object, headers: Readonly<Record<string, string>> = {}) {
-    return options.ask(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-  }
-  function askFederated({ subjectToken, scope }: ExchangeRequest): Observable<TokenAnswer> {
-    const body = {
-      audience: `identitynamespace:${trustDomain}:${clusterUrl}`,
-      grantType: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      requestedTokenType: 'urn:ietf:params:oauth:token-type:access_token',
-      subjectTokenType: 'urn:ietf:params:oauth:token-type:jwt',
-      subjectToken,
-      scope: scope === '' ? cloudPlatform : scope,
-    };
-    return askForToken(post(federatedUrl, body), scheduler);
-  }
-  function askAccess(token: string): Observable<TokenAnswer> {
-    const body = {
-      name: '',
-      delegates: null,
-      scope: [cloudPlatform],
-      lifetime: { seconds: lifetime },
-    };
-    const headers = { authorization: `Bearer ${token}` };
-    return askForToken(
-      post(`${accessUrl}${account}:generateAccessToken`, body, headers),
-      scheduler,
-    );
-  }
-  function given({ token, expires }: GottenToken): Exchanged {
-    return {
-      ok: true,
-      accessToken: token,
-      expiresIn: Math.floor((expires - scheduler.now()) / 1000),
-    };
-  }
-  const failed = (step: string, reason: string): Exchanged => ({
-    ok: false,
-    reason: `failed to exchange ${step} token: ${reason}`,
-  });
+  const ask = ({ url, question }: TokenQuestion) =>
+    askForToken(options.ask(url, question), scheduler);
 
   return {
     exchange: (request) =>
       defer(() => {
         if (access !== undefined && access.expires - scheduler.now() > grace)
-          return of(given(access));
-        return askFederated(request).pipe(
+          return of(given(access, scheduler.now()));
+        return ask(federatedQuestion(request, options)).pipe(
           switchMap((first) => {
             if (!first.ok) return of(failed('federated', first.reason));
             federated = first.token;
-            return askAccess(first.token.token).pipe(
+            return ask(accessQuestion(first.token.token, options)).pipe(
               map((second) => {
                 if (!second.ok) return failed('access', second.reason);
                 access = second.token;
-                return given(access);
+                return given(access, scheduler.now());
               }),
             );
           }),
@@ -211,4 +168,57 @@ export function googleTokenExchange(
       ),
     }),
   };
+}
+
+interface TokenQuestion {
+  readonly url: string;
+  readonly question: HttpQuestion;
+}
+
+function federatedQuestion(
+  { subjectToken, scope }: ExchangeRequest,
+  { trustDomain, clusterUrl }: GoogleTokenExchangeOptions,
+): TokenQuestion {
+  const body = {
+    audience: `identitynamespace:${trustDomain}:${clusterUrl}`,
+    grantType: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    requestedTokenType: 'urn:ietf:params:oauth:token-type:access_token',
+    subjectTokenType: 'urn:ietf:params:oauth:token-type:jwt',
+    subjectToken,
+    scope: scope === '' ? cloudPlatform : scope,
+  };
+  return { url: federatedUrl, question: post(body) };
+}
+
+function accessQuestion(
+  federated: string,
+  { projectNumber }: GoogleTokenExchangeOptions,
+): TokenQuestion {
+  const account = `service-${projectNumber}@gcp-sa-meshdataplane.iam.gserviceaccount.com`;
+  const body = {
+    name: '',
+    delegates: null,
+    scope: [cloudPlatform],
+    lifetime: { seconds: lifetime },
+  };
+  return {
+    url: `${accessUrl}${account}:generateAccessToken`,
+    question: post(body, { authorization: `Bearer ${federated}` }),
+  };
+}
+
+function post(body: object, headers: Readonly<Record<string, string>> = {}): HttpQuestion {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+function given({ token, expires }: GottenToken, now: number): Exchanged {
+  return { ok: true, accessToken: token, expiresIn: Math.floor((expires - now) / 1000) };
+}
+
+function failed(step: string, reason: string): Exchanged {
+  return { ok: false, reason: `failed to exchange ${step} token: ${reason}` };
 }

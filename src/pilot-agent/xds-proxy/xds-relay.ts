@@ -63,59 +63,18 @@ const [together, confirmedEvery] = [1_000, 600_000];
  * connection to the control plane on unsubscribe.
  */
 export function xdsRelay({
-  call$,
-  connect$,
-  stored,
-  write,
-  maxAge,
-  random,
   scheduler = asyncScheduler,
+  ...world
 }: RelayWorld): Observable<RelayTransition> {
-  const timed = (event: RelayEvent): Timed => ({ ...event, at: scheduler.now() });
+  const { call$, stored, write, maxAge } = world;
 
   function interpret$(effect$: Observable<RelayEffect>): Observable<Timed> {
-    const envoys$ = call$.pipe(mergeMap((call, index) => envoy$(call, index + 1)));
-
-    function envoy$(
-      { variant, request$, push }: EnvoyCall,
-      stream: number,
-    ): Observable<RelayEvent> {
-      return merge(
-        effect$.pipe(
-          ofType('push'),
-          filter((effect) => effect.stream === stream),
-          tap((effect) => push(effect.push)),
-          ignoreElements(),
-        ),
-        concat(
-          of<RelayEvent>({ type: 'stream-opened', stream, variant }),
-          request$.pipe(map((request): RelayEvent => ({ type: 'requested', stream, request }))),
-          of<RelayEvent>({ type: 'stream-closed', stream }),
-        ),
-      );
-    }
-
-    function link$({
-      connection,
-      variant,
-      delay,
-    }: Extract<RelayEffect, { type: 'connect' }>): Observable<RelayEvent> {
-      const question$ = effect$.pipe(
-        ofType('ask'),
-        filter((effect) => effect.connection === connection),
-      );
-      const event$ = defer(() => connect$(variant, question$)).pipe(
-        filter((event) => event.type !== 'connected'),
-        map((event): RelayEvent => ({ ...event, connection })),
-      );
-      return delay === 0
-        ? event$
-        : timer(jitter(delay, spread, random()), scheduler).pipe(switchMap(() => event$));
-    }
-
     return merge(
-      envoys$,
-      effect$.pipe(ofType('connect'), switchMap(link$)),
+      call$.pipe(mergeMap((call, index) => envoy$(call, index + 1, effect$))),
+      effect$.pipe(
+        ofType('connect'),
+        switchMap((effect) => link$(effect, effect$, { ...world, scheduler })),
+      ),
       effect$.pipe(
         ofType('keep'),
         auditTime(together, scheduler),
@@ -125,7 +84,7 @@ export function xdsRelay({
       interval(Math.min(confirmedEvery, maxAge / 2), scheduler).pipe(
         map((): RelayEvent => ({ type: 'confirmation-due' })),
       ),
-    ).pipe(map(timed));
+    ).pipe(map((event): Timed => ({ ...event, at: scheduler.now() })));
   }
 
   return NEVER.pipe(
@@ -135,4 +94,44 @@ export function xdsRelay({
       interpret$,
     ),
   );
+}
+
+/** Emits the requests of an Envoy, and sends it the pushes to its stream. */
+function envoy$(
+  { variant, request$, push }: EnvoyCall,
+  stream: number,
+  effect$: Observable<RelayEffect>,
+): Observable<RelayEvent> {
+  return merge(
+    effect$.pipe(
+      ofType('push'),
+      filter((effect) => effect.stream === stream),
+      tap((effect) => push(effect.push)),
+      ignoreElements(),
+    ),
+    concat(
+      of<RelayEvent>({ type: 'stream-opened', stream, variant }),
+      request$.pipe(map((request): RelayEvent => ({ type: 'requested', stream, request }))),
+      of<RelayEvent>({ type: 'stream-closed', stream }),
+    ),
+  );
+}
+
+/** Emits the events of a connection to the control plane, and sends it the requests. */
+function link$(
+  { connection, variant, delay }: Extract<RelayEffect, { type: 'connect' }>,
+  effect$: Observable<RelayEffect>,
+  { connect$, random, scheduler }: Required<Pick<RelayWorld, 'connect$' | 'random' | 'scheduler'>>,
+): Observable<RelayEvent> {
+  const question$ = effect$.pipe(
+    ofType('ask'),
+    filter((effect) => effect.connection === connection),
+  );
+  const event$ = defer(() => connect$(variant, question$)).pipe(
+    filter((event) => event.type !== 'connected'),
+    map((event): RelayEvent => ({ ...event, connection })),
+  );
+  return delay === 0
+    ? event$
+    : timer(jitter(delay, spread, random()), scheduler).pipe(switchMap(() => event$));
 }

@@ -62,43 +62,11 @@ export function lastDrain(
   timing: Timing,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<never> {
-  const careful: Pick<Proxy, 'health' | 'drain' | 'active'> = {
+  const careful: Careful = {
     health: (epoch) => defer(() => proxy.health(epoch)),
     drain: (epoch, how) => skipFailure(defer(() => proxy.drain(epoch, how))),
     active: (epoch) => defer(() => proxy.active(epoch)).pipe(catchError(() => of(undefined))),
   };
-
-  function drainWhenLive({ epoch }: LivingProcess): Observable<never> {
-    return careful.health(epoch).pipe(
-      pollUntil(
-        (health) => health === 'live',
-        { every: timing.poll, limit: timing.drainCap },
-        scheduler,
-      ),
-      takeLast(1),
-      switchMap(() => careful.drain(epoch, 'graceful')),
-    );
-  }
-
-  /**
-   * Ends a process. A child that is coming up is killed: SIGTERM to it would end its parent at
-   * once.
-   */
-  function end(
-    { epoch, life$, send }: LivingProcess,
-    index: number,
-    lineage: readonly LivingProcess[],
-  ): Observable<never> {
-    const told$ = ending({ epoch, toldByChild: false }, careful, timing, scheduler);
-    const isChild = index < lineage.length - 1;
-    const asked$ = careful.health(epoch).pipe(catchError(() => of<Health>('unknown')));
-    const orders$ = isChild
-      ? asked$.pipe(switchMap((health) => (health === 'up' ? of<Signal>('SIGKILL') : told$)))
-      : told$;
-    const over$ = skipFailure(life$.pipe(ignoreElements())).pipe(endWith(undefined));
-    return concat(orders$.pipe(tap(send), ignoreElements()), NEVER).pipe(takeUntil(over$));
-  }
-
   return defer(() => {
     const exits$ = merge(...living().map(exitOf));
     return exits$.pipe(
@@ -110,12 +78,20 @@ export function lastDrain(
           scan((count) => count + 1, terminations),
           share(),
         );
-        const asked$ = merge(...newest.map((process) => skipFailure(drainWhenLive(process))));
+        const asked$ = merge(
+          ...newest.map((process) =>
+            skipFailure(drainWhenLive(process, careful, timing, scheduler)),
+          ),
+        );
         const idle$ = drained({ epochs, parents }, careful, exited$, timing, scheduler);
         const cut$ = requests$.pipe(filter((count) => count >= 2));
         const drain$ = merge(asked$, idle$, cut$).pipe(take(1), ignoreElements());
         const stop$ = defer(() =>
-          merge(...lineagesOf(living()).map((lineage) => concat(...lineage.toReversed().map(end)))),
+          merge(
+            ...lineagesOf(living()).map((lineage) =>
+              endLineage(lineage, careful, timing, scheduler),
+            ),
+          ),
         );
         const kill$ = requests$.pipe(
           filter((count) => count >= 3),
@@ -129,6 +105,47 @@ export function lastDrain(
       takeUntil(timer(timing.drainCap + grace, scheduler)),
     );
   });
+}
+
+/** The questions to Envoys, of which a failed one is skipped. */
+type Careful = Pick<Proxy, 'health' | 'drain' | 'active'>;
+
+function drainWhenLive(
+  { epoch }: LivingProcess,
+  careful: Careful,
+  timing: Timing,
+  scheduler: SchedulerLike,
+): Observable<never> {
+  return careful.health(epoch).pipe(
+    pollUntil(
+      (health) => health === 'live',
+      { every: timing.poll, limit: timing.drainCap },
+      scheduler,
+    ),
+    takeLast(1),
+    switchMap(() => careful.drain(epoch, 'graceful')),
+  );
+}
+
+/** Ends the processes of a lineage, the youngest first. */
+function endLineage(
+  lineage: readonly LivingProcess[],
+  careful: Careful,
+  timing: Timing,
+  scheduler: SchedulerLike,
+): Observable<never> {
+  const ends = lineage.toReversed().map(({ epoch, life$, send }, index) => {
+    const told$ = ending({ epoch, toldByChild: false }, careful, timing, scheduler);
+    const asked$ = careful.health(epoch).pipe(catchError(() => of<Health>('unknown')));
+    // A child that is coming up is killed: SIGTERM to it would end its parent at once.
+    const orders$ =
+      index < lineage.length - 1
+        ? asked$.pipe(switchMap((health) => (health === 'up' ? of<Signal>('SIGKILL') : told$)))
+        : told$;
+    const over$ = skipFailure(life$.pipe(ignoreElements())).pipe(endWith(undefined));
+    return concat(orders$.pipe(tap(send), ignoreElements()), NEVER).pipe(takeUntil(over$));
+  });
+  return concat(...ends);
 }
 
 /** Emits the exit of a process as the event that the core knows. */

@@ -91,11 +91,12 @@ export function runSecrets(
 }
 
 function serveSecrets(
-  { socket, config, serving, workload, gateway }: SecretsPlan,
+  plan: SecretsPlan,
   api: GatewayApi | undefined,
   source$: Observable<SetReading | CaEvent>,
   ofSources: SourceSecrets | undefined,
 ): Observable<ServersSign | PartFailed> {
+  const { socket, gateway } = plan;
   const failures$ = new Subject<PartFailed>();
   // A subscriber of `signs$` only sees what others request: it does not make the agent ask an
   // authority.
@@ -112,14 +113,72 @@ function serveSecrets(
   const ofGateway =
     api ??
     (gateway.source.kind === 'folder' ? gatewayFolder(gateway.source.path, sources) : undefined);
-  const findInGateway = ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
-  const findInSources = ofSources === undefined ? () => undefined : gatewaySecrets(ofSources);
-  const findNamed = (name: string) =>
+  const over$ = new ReplaySubject<void>(1);
+  const book = secretBook(
+    findSecret({ ...sources, workload$, gateway: namedSecrets(ofGateway, ofSources) }),
+    over$,
+  );
+  const events$ = merge(
+    failures$, // first: so that a failure on subscribe is reported too
+    authorityEvents(signs$, plan),
+    bookEvents(book, plan),
+    served(book, workload$, plan),
+    serverEvents(socket, book),
+  );
+  const link$ =
+    gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
+  // The earlier streams see what a later one causes.
+  return merge(api?.told$ ?? EMPTY, link$, signsAndMetrics(events$, book)).pipe(
+    finalize(() => over$.next()),
+  );
+}
+
+type FindNamed = ReturnType<typeof gatewaySecrets>;
+
+/** Finds secrets by name: a source wins if it names the secret, otherwise the gateway's. */
+function namedSecrets(
+  ofGateway: Parameters<typeof gatewaySecrets>[0] | undefined,
+  ofSources: SourceSecrets | undefined,
+): FindNamed {
+  const findInGateway: FindNamed =
+    ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
+  const findInSources: FindNamed =
+    ofSources === undefined ? () => undefined : gatewaySecrets(ofSources);
+  return (name) =>
     ofSources?.isNamed(name) === true
       ? findInSources(name)
       : (findInGateway(name) ?? findInSources(name));
-  const over$ = new ReplaySubject<void>(1);
-  const book = secretBook(findSecret({ ...sources, workload$, gateway: findNamed }), over$);
+}
+
+function authorityEvents(
+  signs$: Observable<SetReading | CaEvent>,
+  { workload }: SecretsPlan,
+): Observable<SecretsEvent> {
+  const address = workload.kind === 'authority' ? workload.address : '';
+  return signs$.pipe(
+    filter(isCaEvent),
+    map((event): SecretsEvent => ({ type: 'ca', event, address })),
+  );
+}
+
+/** Emits the changes of secrets, and the expiry of their certificates. */
+function bookEvents({ changes$ }: SecretBook, { workload }: SecretsPlan): Observable<SecretsEvent> {
+  return merge(
+    changes$.pipe(map((state): SecretsEvent => ({ type: 'secret', state }))),
+    expirySigns(servedCertificates(changes$, workload.kind === 'authority')).pipe(
+      asPart('expiry'),
+      map((sign): SecretsEvent => (sign.type === 'part-failed' ? sign : { type: 'expiry', sign })),
+    ),
+  );
+}
+
+/** Requests the workload's secrets before Envoy does, if the plan says so, and writes them. */
+function served(
+  book: SecretBook,
+  workload$: Observable<SetReading>,
+  { serving, config }: SecretsPlan,
+): Observable<SecretsEvent> {
+  if (serving.kind === 'off' || serving.workload !== 'at-hand') return EMPTY;
   const outputs$ = workload$.pipe(
     ofType('set'),
     filter((reading) => config.output !== '' && isWhole(reading)),
@@ -133,39 +192,29 @@ function serveSecrets(
         : { type: 'not-written', path: config.output, reason },
     ),
   );
-  const events$ = merge(
-    failures$, // first: so that a failure on subscribe is reported too
-    signs$.pipe(
-      filter(isCaEvent),
-      map((event): SecretsEvent => ({
-        type: 'ca',
-        event,
-        address: workload.kind === 'authority' ? workload.address : '',
-      })),
-    ),
-    book.changes$.pipe(map((state): SecretsEvent => ({ type: 'secret', state }))),
-    expirySigns(servedCertificates(book.changes$, workload.kind === 'authority')).pipe(
-      asPart('expiry'),
-      map((sign): SecretsEvent => (sign.type === 'part-failed' ? sign : { type: 'expiry', sign })),
-    ),
-    serving.kind !== 'off' && serving.workload === 'at-hand'
-      ? merge(
-          merge(
-            book.get(workloadSecretNames.roots),
-            book.get(workloadSecretNames.certificate),
-          ).pipe(ignoreElements()),
-          outputs$,
-        ).pipe(asPart('secrets'))
-      : EMPTY,
-    sdsServer(socket, book).pipe(
-      asServer('sds', { listening: 'listening', failed: 'failed' }),
-      map((event): SecretsEvent => {
-        if (event.type === 'stream-failed') return partFailed('sds', event.error, 0);
-        return event.type === 'part-failed' ? event : { type: 'sds', event };
-      }),
-    ),
+  const requested$ = merge(
+    book.get(workloadSecretNames.roots),
+    book.get(workloadSecretNames.certificate),
+  ).pipe(ignoreElements());
+  return merge(requested$, outputs$).pipe(asPart('secrets'));
+}
+
+function serverEvents(socket: string, book: SecretBook): Observable<SecretsEvent> {
+  return sdsServer(socket, book).pipe(
+    asServer('sds', { listening: 'listening', failed: 'failed' }),
+    map((event): SecretsEvent => {
+      if (event.type === 'stream-failed') return partFailed('sds', event.error, 0);
+      return event.type === 'part-failed' ? event : { type: 'sds', event };
+    }),
   );
-  const known$ = events$.pipe(
+}
+
+/** Emits the metrics, at once and when a count changes, and the signs of all events. */
+function signsAndMetrics(
+  events$: Observable<SecretsEvent>,
+  book: SecretBook,
+): Observable<ServersSign | PartFailed> {
+  return events$.pipe(
     connect((shared$) =>
       merge(
         shared$.pipe(
@@ -182,10 +231,6 @@ function serveSecrets(
       ),
     ),
   );
-  const link$ =
-    gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
-  // The earlier streams see what a later one causes.
-  return merge(api?.told$ ?? EMPTY, link$, known$).pipe(finalize(() => over$.next()));
 }
 
 function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {

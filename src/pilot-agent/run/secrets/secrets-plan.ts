@@ -60,41 +60,17 @@ export interface SecretsPlan {
 
 /** Makes the plan from Envoy's configuration, the token and the certificates that exist. */
 export function secretsPlan(agent: AgentConfig): SecretsPlan {
-  const {
-    rotation: given,
-    configPath,
-    customConfigFile,
-    proxyBootstrapTemplatePath,
-    provCert,
-  } = agent;
-  const { secrets } = agent;
-  const config = {
-    ...secrets,
-    trustDomain:
-      [secrets.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '',
-  };
+  const { rotation: given, configPath, customConfigFile, proxyBootstrapTemplatePath } = agent;
+  const config = withTrustDomain(agent);
   const socket = resolve(configPath, 'SDS');
-  const isToken =
-    !agent.fileMountedCerts && config.tokenFile !== '' && existsSync(config.tokenFile);
-  const token = isToken ? config.tokenFile : undefined;
+  const token = tokenOf(agent, config);
   const address = authorityOf(agent, config, token);
-  const mounted = workloadFiles(address === '' ? provCert : '', [
-    { ...agent.own.server, isNamed: config.namesServer },
-    { ...agent.own.client, isNamed: config.namesClient },
-  ]);
-  // A pair that a variable names counts as mounted, even if its files are not there yet.
-  const isMounted =
-    (config.namesPair || (existsSync(mounted.chain) && existsSync(mounted.key))) &&
-    !isOutput(mounted, config.output);
-  const workload: WorkloadSource =
-    address === '' || isMounted
-      ? { kind: 'files', paths: mounted }
-      : { kind: 'authority', address };
+  const workload = workloadOf(agent, config, address);
 
   const userFile = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
   const isAsked =
     userFile === ''
-      ? provCert !== '' || address !== ''
+      ? agent.provCert !== '' || address !== ''
       : namesPath(userFile, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
   // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap contains.
@@ -102,7 +78,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const askers: Readonly<Record<Asker, boolean>> = {
     rotation: rotation.way === 'sds',
     configuration: isAsked,
-    PROV_CERT: provCert !== '',
+    PROV_CERT: agent.provCert !== '',
     CA_ADDR: config.caAddress !== '',
     OUTPUT_CERTS: config.output !== '',
     token: token !== undefined,
@@ -111,11 +87,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   };
   const asked = (Object.keys(askers) as Asker[]).filter((asker) => askers[asker]);
   const serving = servingOf(userFile === '' ? 'generated' : 'own', workload, new Set(asked));
-  // The Go agent assumes that istiod issued its own certificate. If the workload has certificate
-  // files, those decide.
-  const isOfIstiod =
-    workload.kind === 'authority' && provCert === '' && agent.pilotCertProvider === undefined;
-  const root = isOfIstiod ? caFiles.istiod : agent.controlPlaneTls.root;
+  const root = rootOf(agent, workload);
   return {
     rotation,
     socket,
@@ -127,13 +99,55 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     sds: serving.kind === 'off' ? undefined : { socket, delivery: serving.kind, token, root },
     running: serving.kind === 'pushed' ? { ...agent, ...agent.besidePushed } : agent,
     config,
-    warnings: [
-      ...(workload.kind === 'authority' && address.endsWith(':15010')
-        ? [`the certificate authority ${address} is asked without TLS, because its port is 15010`]
-        : []),
-      ...gateway.warnings,
-    ],
+    warnings: [...workloadWarnings(workload), ...gateway.warnings],
   };
+}
+
+function withTrustDomain({ secrets, trustDomain }: AgentConfig): SecretsConfig {
+  const names = [secrets.trustDomain, trustDomain, 'cluster.local'];
+  return { ...secrets, trustDomain: names.find((name) => name !== '') ?? '' };
+}
+
+function tokenOf(
+  { fileMountedCerts }: AgentConfig,
+  { tokenFile }: SecretsConfig,
+): string | undefined {
+  return !fileMountedCerts && tokenFile !== '' && existsSync(tokenFile) ? tokenFile : undefined;
+}
+
+/** Returns the source of the workload's secrets; `address` is that of an authority, or empty. */
+function workloadOf(agent: AgentConfig, config: SecretsConfig, address: string): WorkloadSource {
+  const mounted = workloadFiles(address === '' ? agent.provCert : '', [
+    { ...agent.own.server, isNamed: config.namesServer },
+    { ...agent.own.client, isNamed: config.namesClient },
+  ]);
+  // A pair that a variable names counts as mounted, even if its files are not there yet.
+  const isMounted =
+    (config.namesPair || (existsSync(mounted.chain) && existsSync(mounted.key))) &&
+    !isOutput(mounted, config.output);
+  return address === '' || isMounted
+    ? { kind: 'files', paths: mounted }
+    : { kind: 'authority', address };
+}
+
+/**
+ * Returns the roots that verify the control plane. The Go agent assumes that istiod issued its own
+ * certificate. If the workload has certificate files, those decide.
+ */
+function rootOf(
+  { provCert, pilotCertProvider, controlPlaneTls }: AgentConfig,
+  { kind }: WorkloadSource,
+): string {
+  const isOfIstiod = kind === 'authority' && provCert === '' && pilotCertProvider === undefined;
+  return isOfIstiod ? caFiles.istiod : controlPlaneTls.root;
+}
+
+function workloadWarnings(workload: WorkloadSource): readonly string[] {
+  return workload.kind === 'authority' && workload.address.endsWith(':15010')
+    ? [
+        `the certificate authority ${workload.address} is asked without TLS, because its port is 15010`,
+      ]
+    : [];
 }
 
 /** Decides whether a secret that changes is pushed, offered, or neither. Pure. */

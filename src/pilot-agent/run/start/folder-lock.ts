@@ -126,16 +126,7 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
     closeSync(descriptor);
   }
 
-  let isSilent = false;
-  try {
-    await listen(server, path(`${name}.new`));
-  } catch (error) {
-    isSilent = full.includes((error as NodeJS.ErrnoException).code ?? '');
-    if (!isSilent) {
-      closeSync(descriptor);
-      throw error;
-    }
-  }
+  const isSilent = (await listened(server, path(`${name}.new`), descriptor)) === 'full';
   try {
     if (!isSilent) renameSync(path(`${name}.new`), path(name)); // an agent that is asked between bind and listen seems dead
   } catch (error) {
@@ -158,6 +149,22 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
       return owner;
     },
   };
+}
+
+/** Listens on a socket, unless the disk is full. Closes the folder if it rejects. */
+async function listened(
+  server: Server,
+  path: string,
+  descriptor: number,
+): Promise<'listening' | 'full'> {
+  try {
+    await listen(server, path);
+    return 'listening';
+  } catch (error) {
+    if (full.includes((error as NodeJS.ErrnoException).code ?? '')) return 'full';
+    closeSync(descriptor);
+    throw error;
+  }
 }
 
 function listen(server: Server, path: string): Promise<void> {

@@ -37,7 +37,7 @@ import {
   type ReadConfig,
 } from './effective-config.ts';
 import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
-import { factsOf, noFacts } from './facts.ts';
+import { type Facts, factsOf, noFacts } from './facts.ts';
 import { makeConfig, readShape, type ShapeFiles } from './make-config.ts';
 import { type RuntimeSettings, runtimeSettings } from './runtime-settings.ts';
 
@@ -115,81 +115,28 @@ const startedWith = [
  * configuration. A configuration that cannot be made is also a reading, and contains the reason.
  * Never errors.
  */
-export function shapeSource({
-  initial,
-  reread,
-  platform$,
-  sds,
-  xdsSocket,
-  beside = noSource,
-}: ShapeOptions): ConfigSource<ShapedConfig> {
+export function shapeSource(options: ShapeOptions): ConfigSource<ShapedConfig> {
+  const { initial, reread, platform$, beside = noSource } = options;
   const factsFor$ = factsOf(platform$);
 
   function shaped(
     resolved: ConfigWithSources & Told,
     reading: ContributedReading,
   ): Observable<SourceReading<ShapedConfig>> {
-    const { config, sources } = resolved;
     const name = repeated((reading.config ?? []).map(({ source }) => source));
     if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
     // Secrets reach Envoy in another way, and their content is not kept here.
     const contributions = reading.config?.filter(({ use }) => use !== 'secret') ?? [];
-    const isPart = ({ source }: SourcePart) =>
-      contributions.some((contribution) => contribution.source === source);
-    return forkJoin([factsFor$(config), runtimeSettings(contributions)]).pipe(
-      map(([facts, runtime]) => {
-        const files = readShape(config);
-        const { config: epoch, warnings } = makeConfig(config, files, {
-          facts,
-          sds,
-          xdsSocket,
-          contributions,
-        });
-        const asked = { ...config, node: initial.config.node };
-        const { config: constant } = makeConfig(asked, files, {
-          facts: noFacts,
-          sds,
-          xdsSocket,
-          contributions,
-        });
-        return {
-          hash: hashOf([
-            constant,
-            constant.kind === 'generated' ? config.statsdUdpAddress : '',
-            restartHashes(contributions),
-          ]),
-          config: {
-            epoch,
-            known: { config, sources },
-            warnings: [...resolved.warnings, ...warnings, ...warningsOf(runtime.flaws)],
-            runtime: runtime.settings,
-            contributions,
-            flaws: runtime.flaws,
-          },
-          parts: () => [
-            ...fileParts(config, files),
-            ...configParts(asked),
-            ...reading.parts().filter(isPart),
-          ],
-        };
-      }),
+    return forkJoin([factsFor$(resolved.config), runtimeSettings(contributions)]).pipe(
+      map(([facts, runtime]) =>
+        shapedReading({ resolved, reading, contributions, facts, runtime }, options),
+      ),
     );
   }
 
-  const {
-    configFile,
-    meshConfig,
-    bootstrapOverride,
-    proxyBootstrapTemplatePath,
-    customConfigFile,
-  } = initial.config;
-  const ofPod = customConfigFile === '' ? [labelsFile, annotationsFile] : [annotationsFile];
-  const files = [configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, ...ofPod];
-  const isOver = (file: string) => initial.passedOver?.some(({ path }) => path === file) === true;
-  const watched = files.filter((file) => file !== '' && !isOver(file)).map((file) => resolve(file));
   return {
     // The state of each source is reported by the subscriber of these sources.
-    changes$: merge(watchFiles(watched), beside.changes$.pipe(filter(isReason))),
+    changes$: merge(watchFiles(watchedFiles(initial)), beside.changes$.pipe(filter(isReason))),
     reading$: forkJoin([defer(() => from(reread())), beside.reading$]).pipe(
       switchMap(([read, reading]) => shaped(asStarted(read, initial), reading)),
       catchError((error: unknown) => {
@@ -204,6 +151,59 @@ export function shapeSource({
       }),
     ),
   };
+}
+
+/** Everything that one reading is made from. */
+interface ShapeParts {
+  readonly resolved: ConfigWithSources & Told;
+  readonly reading: ContributedReading;
+  /** The contributions of the reading without secrets. */
+  readonly contributions: readonly Contribution[];
+  readonly facts: Facts;
+  readonly runtime: Awaited<ReturnType<typeof runtimeSettings>>;
+}
+
+function shapedReading(
+  { resolved, reading, contributions, facts, runtime }: ShapeParts,
+  { initial, sds, xdsSocket }: ShapeOptions,
+): SourceReading<ShapedConfig> {
+  const { config, sources } = resolved;
+  const files = readShape(config);
+  const beside = { sds, xdsSocket, contributions };
+  const { config: epoch, warnings } = makeConfig(config, files, { facts, ...beside });
+  const asked = { ...config, node: initial.config.node };
+  const { config: constant } = makeConfig(asked, files, { facts: noFacts, ...beside });
+  const isPart = ({ source }: SourcePart) =>
+    contributions.some((contribution) => contribution.source === source);
+  return {
+    hash: hashOf([
+      constant,
+      constant.kind === 'generated' ? config.statsdUdpAddress : '',
+      restartHashes(contributions),
+    ]),
+    config: {
+      epoch,
+      known: { config, sources },
+      warnings: [...resolved.warnings, ...warnings, ...warningsOf(runtime.flaws)],
+      runtime: runtime.settings,
+      contributions,
+      flaws: runtime.flaws,
+    },
+    parts: () => [
+      ...fileParts(config, files),
+      ...configParts(asked),
+      ...reading.parts().filter(isPart),
+    ],
+  };
+}
+
+/** Returns the paths of the files whose change causes another reading. */
+function watchedFiles({ config, passedOver }: ShapeOptions['initial']): readonly string[] {
+  const { configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath } = config;
+  const ofPod = config.customConfigFile === '' ? [labelsFile, annotationsFile] : [annotationsFile];
+  const files = [configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, ...ofPod];
+  const isOver = (file: string) => passedOver?.some(({ path }) => path === file) === true;
+  return files.filter((file) => file !== '' && !isOver(file)).map((file) => resolve(file));
 }
 
 /**

@@ -180,19 +180,8 @@ export function firstView(knownConfig: ConfigWithSources, startedAt: number): Ru
 export function view(before: RunView, { sign, at: time }: RunEvent): RunView {
   const { past } = before;
   switch (sign.type) {
-    case 'transition': {
-      const { state, event } = sign.transition;
-      return {
-        ...before,
-        agent: state,
-        past: timeline(past, { type: 'transition', at: time, transition: sign.transition }),
-        askedBy:
-          before.askedBy ??
-          (event.type === 'terminate-requested' || event.type === 'leave-requested'
-            ? event.by
-            : undefined),
-      };
-    }
+    case 'transition':
+      return afterTransition(before, sign.transition, time);
     case 'changed':
       return { ...before, past: timeline(past, { type: 'change-seen', at: time }) };
     case 'source-read':
@@ -201,15 +190,7 @@ export function view(before: RunView, { sign, at: time }: RunEvent): RunView {
     case 'window-opened':
       return { ...before, isChangeReported: true };
     case 'read':
-      return {
-        ...before,
-        past: timeline(past, { type: 'window-closed', at: time }),
-        known: sign.reading.config?.known ?? before.known,
-        runtime: sign.reading.config?.runtime ?? before.runtime,
-        sources: sourcesRead(before.sources, sign.reading.config ?? {}, time),
-        isChangeReported: false,
-        warned: new Set([...before.warned, ...(sign.reading.config?.warnings ?? [])]),
-      };
+      return afterReading(before, sign, time);
     case 'certificates-read':
       return { ...before, certificates: sign.certificates };
     case 'secret-followed':
@@ -242,6 +223,37 @@ export function view(before: RunView, { sign, at: time }: RunEvent): RunView {
     default:
       return before;
   }
+}
+
+function afterTransition(before: RunView, transition: AgentTransition, time: number): RunView {
+  const { state, event } = transition;
+  return {
+    ...before,
+    agent: state,
+    past: timeline(before.past, { type: 'transition', at: time, transition }),
+    askedBy:
+      before.askedBy ??
+      (event.type === 'terminate-requested' || event.type === 'leave-requested'
+        ? event.by
+        : undefined),
+  };
+}
+
+function afterReading(
+  before: RunView,
+  { reading: { config } }: Extract<RunSign, { readonly type: 'read' }>,
+  time: number,
+): RunView {
+  const { past } = before;
+  return {
+    ...before,
+    past: timeline(past, { type: 'window-closed', at: time }),
+    known: config?.known ?? before.known,
+    runtime: config?.runtime ?? before.runtime,
+    sources: sourcesRead(before.sources, config ?? {}, time),
+    isChangeReported: false,
+    warned: new Set([...before.warned, ...(config?.warnings ?? [])]),
+  };
 }
 
 function followed(

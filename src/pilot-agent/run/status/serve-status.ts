@@ -21,6 +21,7 @@ import {
   withLatestFrom,
 } from 'rxjs';
 import type { AdminClient } from '../../../proxy/admin-client.ts';
+import type { AgentState } from '../../../epochs/model.ts';
 import { fixedTiming } from '../../../epochs/timing.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import {
@@ -31,7 +32,7 @@ import {
   stateFamilies,
 } from '../../report/agent-families.ts';
 import { certificateExpiryFamily } from '../../secrets/expiry-family.ts';
-import { joinedByName } from '../../../shared/metrics/metric-family.ts';
+import { joinedByName, type MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import { epochsReport } from '../../report/epoch-report.ts';
 import type { LogReport } from '../../report/live-events.ts';
 import type { StatusEvent } from '../../status/status-event.ts';
@@ -78,68 +79,66 @@ const real: Listen = {
  * and when it changes. Works as {@link statusServer}; without a port it emits `listening` at once.
  */
 export function serveStatus(
-  {
-    statusPort,
-    readinessTimeout,
-    configPath,
-    statusPage,
-    statusPageLog,
-  }: Pick<
-    AgentConfig,
-    'statusPort' | 'readinessTimeout' | 'configPath' | 'statusPage' | 'statusPageLog'
-  >,
+  config: StatusConfig,
   view$: Observable<RunView>,
-  { admin, readyBy = 'envoy', status, identity, lines$ }: StatusOptions,
+  options: StatusOptions,
   listen: Listen = real,
 ): Observable<StatusEvent> {
+  const { admin, readyBy = 'envoy' } = options;
+  const { statusPort, configPath } = config;
   const state$ = view$.pipe(map(({ agent }) => agent));
   const { unready$: reason$, unserving$ } = whyUnready(
     view$,
     readyBy === 'envoy' ? admin : undefined,
-    readinessTimeout,
+    config.readinessTimeout,
   );
   const probed$ = new Subject<string | undefined>();
-  const unready$ = reason$.pipe(tap((reason) => probed$.next(reason)));
-  const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
-  const notes$ = view$.pipe(
-    map(({ agent: { refused }, past, secrets, authority, xds, sources }) => [
-      ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
-      ...crashNotes(past, asyncScheduler.now()),
-      ...secretNotes(secrets, authority),
-      ...controlPlaneNotes(xds, asyncScheduler.now()),
-      ...sourceNotes(sources),
-    ]),
+  const health: Health = {
+    unready$: reason$.pipe(tap((reason) => probed$.next(reason))),
+    unlive$: notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true })),
+    unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret must not be killed for it
+  };
+  const parts = statusParts(config, view$, health, options);
+  return merge(
+    readinessEvents(state$, health.unready$, probed$),
+    health.unlive$.pipe(ignoreElements()), // liveness counts from when Envoy became unresponsive, not from the first probe
+    listen.socket(resolve(configPath, 'status'), parts),
+    statusPort === 0
+      ? concat(of<StatusEvent>({ type: 'listening' }), NEVER)
+      : listen.port(statusPort, parts),
   );
-  const report$ = combineLatest([unready$, unlive$, notes$]).pipe(
+}
+
+type StatusConfig = Pick<
+  AgentConfig,
+  'statusPort' | 'readinessTimeout' | 'configPath' | 'statusPage' | 'statusPageLog'
+>;
+
+/** The answers to probes: each emits a reason, or undefined if all is well. */
+type Health = Pick<StatusParts, 'unready$' | 'unlive$' | 'unstarted$'>;
+
+/** Makes everything that the routes of the status port show. */
+function statusParts(
+  { statusPage, statusPageLog }: StatusConfig,
+  view$: Observable<RunView>,
+  health: Health,
+  { admin, status, identity, lines$ }: StatusOptions,
+): StatusParts {
+  const notes$ = view$.pipe(map(notesOf));
+  const report$ = combineLatest([health.unready$, health.unlive$, notes$]).pipe(
     take(1),
     withLatestFrom(view$),
     map(([[unready, unlive, notes], view]) =>
       agentReport(view, identity, { unready, unlive, notes, now: asyncScheduler.now() }),
     ),
   );
-  const traffic$ = traffic(view$, admin);
-  const service$ = serviceFigures(admin);
-  const parts: StatusParts = {
+  const live = { view$, report$, traffic$: traffic(view$, admin), service$: serviceFigures(admin) };
+  return {
     ...status,
+    ...health,
     admin,
-    unready$,
     notes$,
-    unlive$,
-    unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret must not be killed for it
-    families$: view$.pipe(
-      map(({ agent, past, readyAt, failures, families, sources, certificates }) =>
-        joinedByName([
-          ...stateFamilies(agent),
-          ...lifecycleFamilies(past),
-          certificateExpiryFamily(certificates, asyncScheduler.now()),
-          ...partFamilies(failures),
-          ...sourceFamilies(sources),
-          ...[...families.values()].flatMap((measure) => measure()),
-          ...processFamilies(readyAt, asyncScheduler.now()),
-          buildFamily(status.version),
-        ]),
-      ),
-    ),
+    families$: view$.pipe(map((view) => familiesOf(view, status.version))),
     sources$: view$.pipe(
       map(({ sources, known: { config } }) => sourcesShown(sources, config.sources)),
     ),
@@ -147,9 +146,7 @@ export function serveStatus(
     report$,
     live$: (withLog) =>
       defer(() => import('./tell-live.ts')).pipe(
-        switchMap((module) =>
-          module.liveEvents({ view$, report$, traffic$, service$, lines$ }, withLog),
-        ),
+        switchMap((module) => module.liveEvents({ ...live, lines$ }, withLog)),
       ),
     hasPage: statusPage,
     showsLog: statusPageLog,
@@ -160,8 +157,50 @@ export function serveStatus(
       ),
     ),
   };
-  // The agent does not wait for a probe. From the first Envoy on it checks until Envoy is first
-  // ready.
+}
+
+function notesOf({
+  agent: { refused },
+  past,
+  secrets,
+  authority,
+  xds,
+  sources,
+}: RunView): readonly string[] {
+  return [
+    ...(refused === undefined ? [] : [`configuration refused: ${refused.reason}`]),
+    ...crashNotes(past, asyncScheduler.now()),
+    ...secretNotes(secrets, authority),
+    ...controlPlaneNotes(xds, asyncScheduler.now()),
+    ...sourceNotes(sources),
+  ];
+}
+
+function familiesOf(
+  { agent, past, readyAt, failures, families, sources, certificates }: RunView,
+  version: StatusParts['version'],
+): readonly MetricFamily[] {
+  return joinedByName([
+    ...stateFamilies(agent),
+    ...lifecycleFamilies(past),
+    certificateExpiryFamily(certificates, asyncScheduler.now()),
+    ...partFamilies(failures),
+    ...sourceFamilies(sources),
+    ...[...families.values()].flatMap((measure) => measure()),
+    ...processFamilies(readyAt, asyncScheduler.now()),
+    buildFamily(version),
+  ]);
+}
+
+/**
+ * Emits when the agent is first ready. The agent does not wait for a probe: from the first Envoy on
+ * it checks until Envoy is first ready.
+ */
+function readinessEvents(
+  state$: Observable<AgentState>,
+  unready$: Health['unready$'],
+  probed$: Observable<string | undefined>,
+): Observable<StatusEvent> {
   const isReady$ = probed$.pipe(filter((reason) => reason === undefined));
   const spawned$ = state$.pipe(
     first(({ epochs }) => [...epochs.values()].some(({ pid }) => pid !== undefined)),
@@ -174,13 +213,5 @@ export function serveStatus(
     take(1),
     map((): StatusEvent => ({ type: 'found-ready' })),
   );
-  return merge(
-    becameReady$,
-    unreadyYet$,
-    unlive$.pipe(ignoreElements()), // liveness counts from when Envoy became unresponsive, not from the first probe
-    listen.socket(resolve(configPath, 'status'), parts),
-    statusPort === 0
-      ? concat(of<StatusEvent>({ type: 'listening' }), NEVER)
-      : listen.port(statusPort, parts),
-  );
+  return merge(becameReady$, unreadyYet$);
 }

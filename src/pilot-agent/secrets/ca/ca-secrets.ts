@@ -137,75 +137,106 @@ interface Pause {
  */
 export function caSecrets(
   issue$: Observable<Issue>,
-  { name, ratio, initialBackOff, random, back$ }: CaOptions,
+  options: CaOptions,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<SetReading | CaEvent> {
-  const source = `certificate authority ${name}`;
-
-  interface Step {
-    readonly outputs: readonly (SetReading | CaEvent)[];
-    readonly next?: Pause;
-  }
+  const { random, initialBackOff } = options;
 
   function request(pause: Pause): Observable<Step> {
-    const returned$ =
-      pause.ending === undefined
-        ? EMPTY
-        : back$(pause.ending).pipe(
-            take(1),
-            delayWhen(() => timer(random() * returnSpread, scheduler)),
-          );
-    return merge(
-      clockTimer(pause.delay, scheduler).pipe(map(() => false)),
-      returned$.pipe(map(() => true)),
-    ).pipe(
-      take(1),
-      switchMap((isReturn) =>
+    return pauseEnd(pause, options, scheduler).pipe(
+      switchMap((occasion) =>
         concat(
           defer(() =>
             of<Step>({
               outputs: [{ type: 'asked', at: scheduler.now(), isRetry: pause.failures > 0 }],
             }),
           ),
-          issue$.pipe(map((issue) => step(pause, isReturn, issue))),
+          issue$.pipe(
+            map((issue) =>
+              issue.ok
+                ? afterIssue(issue, options, scheduler.now())
+                : afterFailure(issue, { pause, occasion }, options),
+            ),
+          ),
         ),
       ),
     );
-  }
-
-  function step(pause: Pause, isReturn: boolean, issue: Issue): Step {
-    const { took } = issue;
-    if (issue.ok) {
-      const now = scheduler.now();
-      const delay = rotationDelay({ created: now, expires: issue.expires, ratio }, now, random);
-      const outputs = [
-        { type: 'issued', took, delay },
-        { type: 'set', source, set: issue.set },
-      ] as const;
-      return { next: { ...firstAttempt, delay }, outputs };
-    }
-    const { reason, failure } = issue;
-    const failures = pause.failures + 1;
-    const steps =
-      1 + (isReturn ? Math.min(pause.steps, returnedFrom + pause.returns) : pause.steps);
-    const delay = requestBackOff(steps, failure, random);
-    const outputs = [
-      { type: 'request-failed', reason, failures, took, delay },
-      { type: 'refused', source, reason: `${source}: ${reason}` },
-    ] as const;
-    const next = { delay, failures, steps, returns: pause.returns + Number(isReturn) };
-    // If the request failed although the authority was back, do not wait for its return again: it
-    // would be noticed again and again.
-    return {
-      next: failure === 'refused' || isReturn ? next : { ...next, ending: failure },
-      outputs,
-    };
   }
 
   return defer(() => request({ ...firstAttempt, delay: random() * initialBackOff })).pipe(
     expand(({ next }) => (next === undefined ? EMPTY : request(next))),
     mergeMap(({ outputs }) => from(outputs)),
   );
+}
+
+/** The outputs of a request, and the pause before the next one. */
+interface Step {
+  readonly outputs: readonly (SetReading | CaEvent)[];
+  readonly next?: Pause;
+}
+
+/** The end of a pause: its time is over, or the authority has returned. */
+type Occasion = 'due' | 'returned';
+
+/** Emits the end of a pause once. */
+function pauseEnd(
+  { delay, ending }: Pause,
+  { random, back$ }: CaOptions,
+  scheduler: SchedulerLike,
+): Observable<Occasion> {
+  const returned$ =
+    ending === undefined
+      ? EMPTY
+      : back$(ending).pipe(
+          take(1),
+          delayWhen(() => timer(random() * returnSpread, scheduler)),
+        );
+  return merge(
+    clockTimer(delay, scheduler).pipe(map(() => 'due' as const)),
+    returned$.pipe(map(() => 'returned' as const)),
+  ).pipe(take(1));
+}
+
+function sourceName({ name }: CaOptions): string {
+  return `certificate authority ${name}`;
+}
+
+function afterIssue(
+  { took, set, expires }: Extract<Issue, { readonly ok: true }>,
+  options: CaOptions,
+  now: number,
+): Step {
+  const { ratio, random } = options;
+  const delay = rotationDelay({ created: now, expires, ratio }, now, random);
+  return {
+    outputs: [
+      { type: 'issued', took, delay },
+      { type: 'set', source: sourceName(options), set },
+    ],
+    next: { ...firstAttempt, delay },
+  };
+}
+
+function afterFailure(
+  { took, reason, failure }: Extract<Issue, { readonly ok: false }>,
+  { pause, occasion }: { readonly pause: Pause; readonly occasion: Occasion },
+  options: CaOptions,
+): Step {
+  const isReturn = occasion === 'returned';
+  const source = sourceName(options);
+  const failures = pause.failures + 1;
+  const steps = 1 + (isReturn ? Math.min(pause.steps, returnedFrom + pause.returns) : pause.steps);
+  const delay = requestBackOff(steps, failure, options.random);
+  const next = { delay, failures, steps, returns: pause.returns + Number(isReturn) };
+  return {
+    outputs: [
+      { type: 'request-failed', reason, failures, took, delay },
+      { type: 'refused', source, reason: `${source}: ${reason}` },
+    ],
+    // If the request failed although the authority was back, do not wait for its return again: it
+    // would be noticed again and again.
+    next: failure === 'refused' || isReturn ? next : { ...next, ending: failure },
+  };
 }
 
 const firstAttempt = { failures: 0, steps: 0, returns: 0 };

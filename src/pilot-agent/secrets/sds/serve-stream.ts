@@ -39,7 +39,7 @@ import type { SdsEvent } from './sds-telemetry.ts';
 export function sdsStream(
   request$: Observable<StreamRequest>,
   book: Pick<SecretBook, 'get'>,
-): Observable<StreamOutput & { readonly node: string }> {
+): Observable<NodeOutput> {
   return request$.pipe(
     map((request): StreamEvent => ({ type: 'request', request })),
     reduceWithEffects(initialStream, reduceStream, carryOut),
@@ -77,7 +77,7 @@ function follow(name: string, book: Pick<SecretBook, 'get'>): Observable<StreamE
 function outputOf({
   event,
   state: { node },
-}: Transition<StreamState, StreamEvent>): readonly (StreamOutput & { readonly node: string })[] {
+}: Transition<StreamState, StreamEvent>): readonly NodeOutput[] {
   return event.type === 'request' || event.type === 'secret' ? [] : [{ ...event, node }];
 }
 
@@ -93,27 +93,11 @@ const statusCodes = { invalidArgument: 3, internal: 13 };
  */
 export function serveStream<Response>(
   stream: number,
-  call: ServerDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Response>,
+  call: SdsCall<Response>,
   book: Pick<SecretBook, 'get'>,
   encoding: Encoding<Response>,
 ): Observable<SdsEvent> {
   return defer(() => {
-    const message$ = fromEvent(call, 'data') as Observable<
-      DiscoveryRequest | DeltaDiscoveryRequest
-    >;
-    const [foreign$, ours$] = partition(
-      message$,
-      ({ typeUrl }) => typeUrl !== '' && typeUrl !== secretTypeUrl,
-    );
-    const output$ = merge(
-      foreign$.pipe(
-        map(
-          ({ typeUrl }) =>
-            ({ type: 'end', reason: `${typeUrl} is not served here`, node: '' }) as const,
-        ),
-      ),
-      sdsStream(ours$.pipe(map(toStreamRequest)), book),
-    );
     const over$ = merge(
       fromEvent(call, 'end'),
       fromEvent(call, 'cancelled'),
@@ -121,12 +105,12 @@ export function serveStream<Response>(
     ).pipe(take(1));
     return concat(
       of<SdsEvent>({ type: 'stream-opened', stream }),
-      output$.pipe(
-        mergeMap(answer),
+      outputs(call, book).pipe(
+        mergeMap((output) => answer(output, { stream, call, encoding })),
         catchError((error: unknown) =>
           concat(
             of<SdsEvent>({ type: 'stream-failed', error }),
-            end(statusCodes.internal, String(error)),
+            end(call, statusCodes.internal, String(error)),
           ),
         ),
         takeUntil(over$),
@@ -137,41 +121,69 @@ export function serveStream<Response>(
       }),
     );
   });
+}
 
-  /**
-   * Sends an output to the client if it is an answer or an end. Emits the events to log and count.
-   */
-  function answer({
-    node,
-    ...output
-  }: StreamOutput & { readonly node: string }): Observable<SdsEvent> {
-    switch (output.type) {
-      case 'push': {
-        call.write(encoding.push(output.push));
-        const versions = new Map(
-          [...output.push.secrets].map(([name, { version }]) => [name, version]),
-        );
-        return of({ type: 'pushed', stream, node, versions });
-      }
-      case 'decline':
-        call.write(encoding.decline(output.nonce, output.names));
-        return EMPTY;
-      case 'end': {
-        const { reason } = output;
-        return concat(
-          of<SdsEvent>({ type: 'stream-refused', stream, reason }),
-          end(statusCodes.invalidArgument, reason),
-        );
-      }
-      default:
-        return of({ ...output, stream, node });
+type SdsCall<Response> = ServerDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, Response>;
+type NodeOutput = StreamOutput & { readonly node: string };
+
+/** Emits the outputs for the requests of a call. A request of another type ends the stream. */
+function outputs<Response>(
+  call: SdsCall<Response>,
+  book: Pick<SecretBook, 'get'>,
+): Observable<NodeOutput> {
+  const message$ = fromEvent(call, 'data') as Observable<DiscoveryRequest | DeltaDiscoveryRequest>;
+  const [foreign$, ours$] = partition(
+    message$,
+    ({ typeUrl }) => typeUrl !== '' && typeUrl !== secretTypeUrl,
+  );
+  return merge(
+    foreign$.pipe(
+      map(
+        ({ typeUrl }) =>
+          ({ type: 'end', reason: `${typeUrl} is not served here`, node: '' }) as const,
+      ),
+    ),
+    sdsStream(ours$.pipe(map(toStreamRequest)), book),
+  );
+}
+
+interface Client<Response> {
+  readonly stream: number;
+  readonly call: SdsCall<Response>;
+  readonly encoding: Encoding<Response>;
+}
+
+/** Sends an output to the client if it is an answer or an end. Emits the events to log and count. */
+function answer<Response>(
+  { node, ...output }: NodeOutput,
+  { stream, call, encoding }: Client<Response>,
+): Observable<SdsEvent> {
+  switch (output.type) {
+    case 'push': {
+      call.write(encoding.push(output.push));
+      const versions = new Map(
+        [...output.push.secrets].map(([name, { version }]) => [name, version]),
+      );
+      return of({ type: 'pushed', stream, node, versions });
     }
-  }
-
-  function end(code: number, details: string): Observable<never> {
-    return defer(() => {
-      call.emit('error', { code, details });
+    case 'decline':
+      call.write(encoding.decline(output.nonce, output.names));
       return EMPTY;
-    });
+    case 'end': {
+      const { reason } = output;
+      return concat(
+        of<SdsEvent>({ type: 'stream-refused', stream, reason }),
+        end(call, statusCodes.invalidArgument, reason),
+      );
+    }
+    default:
+      return of({ ...output, stream, node });
   }
+}
+
+function end<Response>(call: SdsCall<Response>, code: number, details: string): Observable<never> {
+  return defer(() => {
+    call.emit('error', { code, details });
+    return EMPTY;
+  });
 }

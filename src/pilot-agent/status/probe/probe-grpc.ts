@@ -1,4 +1,5 @@
 import { connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2';
+import type { Socket } from 'node:net';
 import { map, Observable, switchMap, take } from 'rxjs';
 import type { GrpcProbe } from '../../config/app-probes.ts';
 import { openSocket } from '../../../shared/http/open-socket.ts';
@@ -28,61 +29,63 @@ export function probeGrpc(
   localHosts: readonly string[],
 ): Observable<ProbeAnswer> {
   return openSocket(localHosts, port).pipe(
-    switchMap(
-      (socket) =>
-        new Observable<Ended>((subscriber) => {
-          const session = connectHttp2(`http://localhost:${port}`, {
-            createConnection: () => socket,
-          });
-          session.on('error', (error) => subscriber.error(error));
-          const stream = session.request({
-            ':method': 'POST',
-            ':path': '/grpc.health.v1.Health/Check',
-            'content-type': 'application/grpc',
-            'user-agent': 'pilot-agent',
-            te: 'trailers',
-          });
-          const pieces: Buffer[] = [];
-          let headers: IncomingHttpHeaders = {};
-          stream.on('response', (head) => (headers = { ...headers, ...head }));
-          stream.on(
-            'trailers',
-            (trailers: IncomingHttpHeaders) => (headers = { ...headers, ...trailers }),
-          );
-          let size = 0;
-          stream.on('error', (error) => subscriber.error(error));
-          stream.on('data', (piece: Buffer) => {
-            size += piece.length;
-            if (size > largestAnswer) subscriber.error(new Error('too much for an answer'));
-            else pieces.push(piece);
-          });
-          stream.on('end', () => {
-            subscriber.next({ answer: Buffer.concat(pieces), headers });
-            subscriber.complete();
-          });
-          stream.end(frame(service));
-          return () => {
-            stream.close(constants.NGHTTP2_CANCEL);
-            session.destroy();
-          };
-        }),
-    ),
+    switchMap((socket) => call(socket, { port, service })),
     take(1),
-    map(({ answer, headers }): ProbeAnswer => {
-      const status = String(headers['grpc-status'] ?? '');
-      if (Number(headers[':status']) !== 200)
-        return { status: 500, reason: `HTTP status ${String(headers[':status'])}` };
-      if (status !== '0')
-        return {
-          status: 500,
-          reason: status === '' ? 'no status of gRPC' : `gRPC status ${status.slice(0, 5)}`,
-        };
-      const state = servingStatus(answer);
-      return state === serving
-        ? { status: 200 }
-        : { status: 500, reason: `the service is ${state === 2 ? 'NOT_SERVING' : 'not SERVING'}` };
-    }),
+    map(answerOf),
   );
+}
+
+/** Calls the method over a connection. Emits the end of the call once; closes both after it. */
+function call(socket: Socket, { port, service }: GrpcProbe): Observable<Ended> {
+  return new Observable((subscriber) => {
+    const session = connectHttp2(`http://localhost:${port}`, { createConnection: () => socket });
+    session.on('error', (error) => subscriber.error(error));
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/grpc.health.v1.Health/Check',
+      'content-type': 'application/grpc',
+      'user-agent': 'pilot-agent',
+      te: 'trailers',
+    });
+    const pieces: Buffer[] = [];
+    let headers: IncomingHttpHeaders = {};
+    stream.on('response', (head) => (headers = { ...headers, ...head }));
+    stream.on(
+      'trailers',
+      (trailers: IncomingHttpHeaders) => (headers = { ...headers, ...trailers }),
+    );
+    let size = 0;
+    stream.on('error', (error) => subscriber.error(error));
+    stream.on('data', (piece: Buffer) => {
+      size += piece.length;
+      if (size > largestAnswer) subscriber.error(new Error('too much for an answer'));
+      else pieces.push(piece);
+    });
+    stream.on('end', () => {
+      subscriber.next({ answer: Buffer.concat(pieces), headers });
+      subscriber.complete();
+    });
+    stream.end(frame(service));
+    return () => {
+      stream.close(constants.NGHTTP2_CANCEL);
+      session.destroy();
+    };
+  });
+}
+
+function answerOf({ answer, headers }: Ended): ProbeAnswer {
+  const status = String(headers['grpc-status'] ?? '');
+  if (Number(headers[':status']) !== 200)
+    return { status: 500, reason: `HTTP status ${String(headers[':status'])}` };
+  if (status !== '0')
+    return {
+      status: 500,
+      reason: status === '' ? 'no status of gRPC' : `gRPC status ${status.slice(0, 5)}`,
+    };
+  const state = servingStatus(answer);
+  return state === serving
+    ? { status: 200 }
+    : { status: 500, reason: `the service is ${state === 2 ? 'NOT_SERVING' : 'not SERVING'}` };
 }
 
 /**

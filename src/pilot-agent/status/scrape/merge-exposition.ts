@@ -99,16 +99,25 @@ export async function* mergeExposition({
       leftOut: rewriter?.leftOut() ?? new Map(),
     });
   }
-  const lines = `${printFamilies(await ownFamilies()).join('\n')}\n`; // no source may use these names
-  if (format === 'text') text.write(lines);
-  else {
-    const rewriter = expositionRewriter('text', format, new Set(), () => true, text);
-    const bytes = Buffer.from(lines);
-    rewriter.take(bytes, 0, Infinity);
-    rewriter.end();
-    text.write('# EOF\n');
-  }
+  writeOwn(await ownFamilies(), format, text); // no source may use these names
   yield text.take();
+}
+
+/** Writes the metrics of the agent, and the end of the exposition. */
+function writeOwn(
+  families: readonly MetricFamily[],
+  format: ExpositionFormat,
+  text: ReturnType<typeof answerText>,
+): void {
+  const lines = `${printFamilies(families).join('\n')}\n`;
+  if (format === 'text') {
+    text.write(lines);
+    return;
+  }
+  const rewriter = expositionRewriter('text', format, new Set(), () => true, text);
+  rewriter.take(Buffer.from(lines), 0, Infinity);
+  rewriter.end();
+  text.write('# EOF\n');
 }
 
 /**

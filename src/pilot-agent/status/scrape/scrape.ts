@@ -29,9 +29,9 @@ import {
 } from 'rxjs';
 import type { AdminClient } from '../../../proxy/admin-client.ts';
 import type { MetricsTarget } from '../../config/metrics-targets.ts';
-import { type Merge, mergeExposition, type ScrapeReport } from './merge-exposition.ts';
+import { type Merge, mergeExposition } from './merge-exposition.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
-import { looks, type MetricsSource, type OpenedSource, openSource } from './metrics-source.ts';
+import { looks, type MetricsSource, openSource } from './metrics-source.ts';
 import { openMetrics } from './open-metrics.ts';
 import { places } from '../../../operators/places.ts';
 import type { RequestRefusal } from '../../../shared/http/control-guard.ts';
@@ -76,56 +76,14 @@ export function metrics(
   families$: Observable<readonly MetricFamily[]>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Handler<MetricsRefused | MetricsLeftOut> {
-  const shared = sharedScrapes(mostShared, scheduler);
-  const place$ = places(1);
-  const refused = refusalReporter(scheduler);
-  const leftOut = leftOutReporter();
-  const untold: (MetricsRefused | MetricsLeftOut)[] = [];
-  let counts = noScrapes;
-  let running = 0;
-  let slice = Promise.resolve();
-  /** Lets the event loop do all other work before each slice, of any scrape. */
-  const pause = () => (slice = slice.then(() => new Promise((resolve) => setImmediate(resolve))));
-  const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
-  const report = (source: OpenedSource, report: ScrapeReport) => {
-    count({ type: 'reported', source, report });
-    untold.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
+  const scraping: Scraping = {
+    sources,
+    ledger: scrapeLedger(families$, scheduler),
+    shared: sharedScrapes(mostShared, scheduler),
+    place$: places(1),
+    scheduler,
   };
-  const ownFamilies = async () => [
-    ...scrapeFamilies(counts),
-    ...(await firstValueFrom(families$, { defaultValue: [] })),
-  ];
-
-  /**
-   * Asks all sources, and writes the answer so that others can follow it. Emits the reports about
-   * them, and completes when it is written.
-   */
-  function lead(scrape: Scrape, sink: Writable): Observable<MetricsRefused | MetricsLeftOut> {
-    return defer(() => {
-      const leading = shared.lead(scrape.kind);
-      const looks$ = looks(scrape.timeoutMs, scheduler).pipe(share());
-      const opened = sources.map((source) => openSource(source, scrape.headers, looks$));
-      const large = largeScrape(place$, looks$, scheduler);
-      const merging: Merge = {
-        format: scrape.format,
-        sources: opened,
-        report,
-        pause,
-        enlarge: () => large.enlarge(),
-        own: ownFamilies,
-      };
-      const written$ = from(write(leading.passOn(mergeExposition(merging)), sink));
-      const overdue$ = large.overdue$.pipe(map(() => void sink.destroy()));
-      return merge(written$, overdue$).pipe(
-        take(1),
-        mergeMap(() => untold.splice(0)),
-        finalize(() => {
-          for (const part of [leading, large, ...opened]) part.unsubscribe();
-        }),
-      );
-    });
-  }
-
+  let running = 0;
   return (request, response) =>
     defer(() => {
       const refusal = ownRequest(request) ?? (running >= mostScrapes ? tooMany : undefined);
@@ -134,22 +92,11 @@ export function metrics(
         return EMPTY;
       }
       running += 1;
-      count({ type: 'begun' });
+      scraping.ledger.count({ type: 'begun' });
       const scrape = readScrape(request);
       const sink = openSink(request, response, scrape);
-      const others = shared.follow(scrape.kind);
-      const written$ =
-        others === undefined
-          ? lead(scrape, sink)
-          : from(others).pipe(
-              switchMap((whole) =>
-                whole === undefined
-                  ? lead(scrape, sink)
-                  : from(write(whole, sink)).pipe(ignoreElements()),
-              ),
-            );
       // The answer is on its way until the response closes, which unsubscribes.
-      return concat(written$, NEVER).pipe(
+      return concat(writeScrape(scrape, sink, scraping), NEVER).pipe(
         takeUntil(timer(scrape.timeoutMs, scheduler)), // the client no longer waits
         finalize(() => {
           running -= 1;
@@ -157,6 +104,87 @@ export function metrics(
         }),
       );
     });
+}
+
+/** Everything that the scrapes of one handler share. */
+interface Scraping {
+  readonly sources: readonly MetricsSource[];
+  readonly ledger: ReturnType<typeof scrapeLedger>;
+  readonly shared: ReturnType<typeof sharedScrapes>;
+  readonly place$: ReturnType<typeof places>;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Writes the answer of another scrape that has begun, if it can be shared, or asks all sources. */
+function writeScrape(
+  scrape: Scrape,
+  sink: Writable,
+  scraping: Scraping,
+): Observable<MetricsRefused | MetricsLeftOut> {
+  const others = scraping.shared.follow(scrape.kind);
+  if (others === undefined) return lead(scrape, sink, scraping);
+  return from(others).pipe(
+    switchMap((whole) =>
+      whole === undefined
+        ? lead(scrape, sink, scraping)
+        : from(write(whole, sink)).pipe(ignoreElements()),
+    ),
+  );
+}
+
+/**
+ * Asks all sources, and writes the answer so that others can follow it. Emits the reports about
+ * them, and completes when it is written.
+ */
+function lead(
+  scrape: Scrape,
+  sink: Writable,
+  { sources, ledger, shared, place$, scheduler }: Scraping,
+): Observable<MetricsRefused | MetricsLeftOut> {
+  return defer(() => {
+    const leading = shared.lead(scrape.kind);
+    const looks$ = looks(scrape.timeoutMs, scheduler).pipe(share());
+    const opened = sources.map((source) => openSource(source, scrape.headers, looks$));
+    const large = largeScrape(place$, looks$, scheduler);
+    const merging: Merge = {
+      format: scrape.format,
+      sources: opened,
+      enlarge: () => large.enlarge(),
+      ...ledger.merging,
+    };
+    const written$ = from(write(leading.passOn(mergeExposition(merging)), sink));
+    const overdue$ = large.overdue$.pipe(map(() => void sink.destroy()));
+    return merge(written$, overdue$).pipe(
+      take(1),
+      mergeMap(() => ledger.untold()),
+      finalize(() => {
+        for (const part of [leading, large, ...opened]) part.unsubscribe();
+      }),
+    );
+  });
+}
+
+/** Counts scrapes, and gathers the reports about their sources that are not emitted yet. */
+function scrapeLedger(families$: Observable<readonly MetricFamily[]>, scheduler: SchedulerLike) {
+  const refused = refusalReporter(scheduler);
+  const leftOut = leftOutReporter();
+  const untold: (MetricsRefused | MetricsLeftOut)[] = [];
+  let counts = noScrapes;
+  let slice = Promise.resolve();
+  const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
+  const merging: Pick<Merge, 'report' | 'pause' | 'own'> = {
+    report: (source, report) => {
+      count({ type: 'reported', source, report });
+      untold.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
+    },
+    // Lets the event loop do all other work before each slice, of any scrape.
+    pause: () => (slice = slice.then(() => new Promise((resolve) => setImmediate(resolve)))),
+    own: async () => [
+      ...scrapeFamilies(counts),
+      ...(await firstValueFrom(families$, { defaultValue: [] })),
+    ],
+  };
+  return { count, merging, untold: () => untold.splice(0) };
 }
 
 const tooMany: RequestRefusal = [503, 'too many scrapes at a time'];
