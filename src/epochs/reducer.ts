@@ -77,56 +77,9 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
           : stay(state);
       case 'config-accepted':
       case 'config-unchecked':
-        if (state.phase !== 'running') return stay(state);
-        if (state.examined !== undefined)
-          return crash({ ...state, examined: undefined }, state.examined, policy);
-        if (event.type === 'config-unchecked')
-          return unchecked(state, event.hash, event.outOfMemory);
-        return accepted(state, event.hash, event.verdict.kind);
+        return state.phase === 'running' ? checked(state, event, policy) : stay(state);
       case 'config-refused':
         return state.phase === 'running' ? refused(state, event.hash, event.reason) : stay(state);
-      case 'epoch-spawned':
-        return stay(withEpoch(state, event.epoch, { pid: event.pid }));
-      case 'epoch-live':
-        return live(state, event.epoch);
-      case 'epoch-late':
-        return late(state, event.epoch);
-      case 'epoch-unresponsive':
-        return stay(
-          isMute(state, event.epoch) ? state : withEpoch(state, event.epoch, { answering: false }),
-        );
-      case 'epoch-answered':
-        return stay(withEpoch(state, event.epoch, { answering: true, lostChild: false }));
-      case 'epoch-hung':
-        return [
-          state,
-          state.epochs.has(event.epoch) && !isMute(state, event.epoch)
-            ? [{ type: 'kill', epoch: event.epoch }]
-            : [],
-        ];
-      case 'epoch-stable':
-        return stay(
-          newestEpoch(state)?.number === event.epoch
-            ? { ...state, crashes: 0, retried: false }
-            : state,
-        );
-      case 'parent-expiring':
-        return stay(withEpoch(state, event.epoch, { parentTime: 'ending' }));
-      case 'parent-expired':
-        return stay(withEpoch(state, event.epoch, { parentTime: 'over' }));
-      case 'epoch-handed-off': {
-        const lineage = state.epochs.get(event.epoch)?.lineage;
-        if (
-          lineage === undefined ||
-          (lineage === state.lineage && claimOf(state)?.stage !== 'replacing')
-        )
-          return stay(state);
-        return event.unresponsive
-          ? killLineage(state, lineage)
-          : stopLineage(state, lineage, 'agent');
-      }
-      case 'epoch-exited':
-        return exited(state, event.epoch, event.exit, policy);
       case 'retry-due':
         return state.phase === 'running'
           ? claim({ ...state, retrying: false }, 'unforced')
@@ -138,9 +91,74 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
       case 'drained':
         return state.phase === 'draining' ? stopAll(state, { kind: 'asked' }) : stay(state);
       default:
-        return unreachable(event);
+        return happened(state, event, policy);
     }
   };
+}
+
+/** An event of one process, such as its start, its health or its end. */
+type EpochEvent = Extract<AgentEvent, { readonly type: `epoch-${string}` | `parent-${string}` }>;
+
+/** Decides how the agent reacts to what happens to an epoch. */
+function happened(state: AgentState, event: EpochEvent, policy: RestartPolicy): AgentStep {
+  switch (event.type) {
+    case 'epoch-spawned':
+      return stay(withEpoch(state, event.epoch, { pid: event.pid }));
+    case 'epoch-live':
+      return live(state, event.epoch);
+    case 'epoch-late':
+      return late(state, event.epoch);
+    case 'epoch-unresponsive':
+      return stay(
+        isMute(state, event.epoch) ? state : withEpoch(state, event.epoch, { answering: false }),
+      );
+    case 'epoch-answered':
+      return stay(withEpoch(state, event.epoch, { answering: true, lostChild: false }));
+    case 'epoch-hung':
+      return [
+        state,
+        state.epochs.has(event.epoch) && !isMute(state, event.epoch)
+          ? [{ type: 'kill', epoch: event.epoch }]
+          : [],
+      ];
+    case 'epoch-stable':
+      return stay(
+        newestEpoch(state)?.number === event.epoch
+          ? { ...state, crashes: 0, retried: false }
+          : state,
+      );
+    case 'parent-expiring':
+      return stay(withEpoch(state, event.epoch, { parentTime: 'ending' }));
+    case 'parent-expired':
+      return stay(withEpoch(state, event.epoch, { parentTime: 'over' }));
+    case 'epoch-handed-off': {
+      const lineage = state.epochs.get(event.epoch)?.lineage;
+      if (
+        lineage === undefined ||
+        (lineage === state.lineage && claimOf(state)?.stage !== 'replacing')
+      )
+        return stay(state);
+      return event.unresponsive
+        ? killLineage(state, lineage)
+        : stopLineage(state, lineage, 'agent');
+    }
+    case 'epoch-exited':
+      return exited(state, event.epoch, event.exit, policy);
+    default:
+      return unreachable(event);
+  }
+}
+
+function checked(
+  state: Running,
+  event: Extract<AgentEvent, { readonly type: 'config-accepted' | 'config-unchecked' }>,
+  policy: RestartPolicy,
+): AgentStep {
+  if (state.examined !== undefined)
+    return crash({ ...state, examined: undefined }, state.examined, policy);
+  return event.type === 'config-unchecked'
+    ? unchecked(state, event.hash, event.outOfMemory)
+    : accepted(state, event.hash, event.verdict.kind);
 }
 
 /**
