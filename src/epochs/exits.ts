@@ -154,7 +154,7 @@ export function exited(
   );
 }
 
-/** Handles the end of the newest Envoy beside others: of a late one, a child, or a neighbour. */
+/** Handles the end of the newest Envoy while others run: a late one, a child, or a neighbour. */
 function newestGone(
   state: Running,
   gone: Epoch,

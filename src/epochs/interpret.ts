@@ -39,7 +39,7 @@ export interface World {
  */
 const retryJitter = 0.2;
 
-/** The world of a run with its two streams. */
+/** The world of a run, its effects, and its events. */
 interface Run extends Required<World> {
   readonly effects$: Observable<Effect>;
   readonly events$: Observable<AgentEvent>;
@@ -62,7 +62,7 @@ export function interpret({ scheduler = asyncScheduler, ...world }: World) {
   };
 }
 
-/** The way of a claim to its launch: turns one after the other, and the newest check. */
+/** Turns are granted one after the other. Only the newest check counts. */
 function claims({ proxy, timing, scheduler, effects$, events$ }: Run): Observable<AgentEvent> {
   return merge(
     effects$.pipe(
@@ -82,7 +82,7 @@ function claims({ proxy, timing, scheduler, effects$, events$ }: Run): Observabl
   );
 }
 
-/** The life of epochs: processes side by side, of which the newest is followed. */
+/** Processes run side by side. The newest one is followed. */
 function epochs({ proxy, timing, scheduler, effects$, events$ }: Run): Observable<AgentEvent> {
   return merge(
     effects$.pipe(
@@ -106,7 +106,7 @@ function epochs({ proxy, timing, scheduler, effects$, events$ }: Run): Observabl
   );
 }
 
-/** The waits for a time: of each kind only the newest. */
+/** Waits for a time. Only the newest wait of each kind counts. */
 function waits({ timing, random, scheduler, effects$ }: Run): Observable<AgentEvent> {
   return merge(
     effects$.pipe(
@@ -142,7 +142,7 @@ function waits({ timing, random, scheduler, effects$ }: Run): Observable<AgentEv
   );
 }
 
-/** The drain before the end of the agent, and the wait for it. */
+/** Drains before the end of the agent, and waits until that is done. */
 function drains({ proxy, timing, scheduler, effects$, events$ }: Run): Observable<AgentEvent> {
   return merge(
     effects$.pipe(

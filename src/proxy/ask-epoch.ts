@@ -32,7 +32,7 @@ export function askHealth(
   );
 }
 
-/** Asks an Envoy to drain, of its listeners only the inbound ones or all. Works as `Proxy.drain`. */
+/** Asks an Envoy to drain all listeners, or only the inbound ones. Works as `Proxy.drain`. */
 export function askDrain(
   admin: AdminClient,
   how: Parameters<Proxy['drain']>[1],

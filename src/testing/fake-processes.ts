@@ -99,7 +99,7 @@ function healthOf({ epoch }: Running, script: Script): string {
   return script.health?.[epoch] ?? standardHealth(script);
 }
 
-/** The requests of children that their parents end. */
+/** Asks parents to end, as their children do. */
 function childrensOrders(running: readonly Running[], script: Script) {
   const told$ = new Subject<Running>();
   const parentOf = ({ lineage, restartEpoch }: Running): Running | undefined =>

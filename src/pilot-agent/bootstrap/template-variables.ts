@@ -150,7 +150,7 @@ function controlPlaneVariables(inputs: TemplateInputs): Variables {
   };
 }
 
-/** The configured tracer with its TLS; without a tracer if its TLS is unsound. */
+/** The configured tracer and its TLS. There is no tracer if its TLS is unsound. */
 interface ConfiguredTracer {
   readonly tracing: TemplateInputs['config']['tracing'];
   readonly tls: Secured['tls'];

@@ -222,7 +222,7 @@ function readLayers({ given, surroundings, layers, file }: ConfigInputs): ReadLa
   };
 }
 
-/** Returns the fields that no schema has: those of a higher layer, and those of lower ones. */
+/** Returns the fields that the schema does not have. A higher layer wins. */
 function furtherOf(readings: ReadLayers['readings']): Readonly<Record<string, unknown>> {
   return readings.reduce(
     (lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }),

@@ -107,7 +107,7 @@ export function lastDrain(
   });
 }
 
-/** The questions to Envoys, of which a failed one is skipped. */
+/** The questions to Envoys. A failed one is skipped. */
 type Careful = Pick<Proxy, 'health' | 'drain' | 'active'>;
 
 function drainWhenLive(
