@@ -47,7 +47,7 @@ export function readingChecks(
 ): Required<Pick<Proxy, 'check' | 'checkAhead'>> {
   const { binary, folder, pairs } = options;
   const isAlone = () => newest() === undefined;
-  const validated = validation(options, newest, scheduler);
+  const validated$ = validation(options, newest, scheduler);
   /** The hash of the reading that Envoy accepted in advance; it is used once. */
   let acceptedAhead: string | undefined;
 
@@ -65,7 +65,7 @@ export function readingChecks(
         acceptedAhead = undefined;
         return isAccepted
           ? of<Verdict>({ kind: 'works' })
-          : validated(reading, `${folder}/envoy-check`);
+          : validated$(reading, `${folder}/envoy-check`);
       }),
     );
     return accepted$.pipe(
@@ -89,7 +89,7 @@ export function readingChecks(
     },
 
     checkAhead(reading) {
-      return validated(reading, `${folder}/envoy-ahead`).pipe(
+      return validated$(reading, `${folder}/envoy-ahead`).pipe(
         tap(({ kind }) => (acceptedAhead = kind === 'works' ? reading.hash : undefined)),
         ignoreElements(),
       );

@@ -94,7 +94,7 @@ interface FieldReading extends Pick<LayerReading<unknown>, 'wrong' | 'problems' 
 interface GivenField {
   readonly field: string;
   readonly value: unknown;
-  readonly schema: z.ZodMiniType;
+  readonly schema: z.core.$ZodType;
 }
 
 /** Reads a field; `unsafe` are the unknown paths of the layer that may secure a connection. */

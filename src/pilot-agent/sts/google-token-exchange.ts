@@ -136,8 +136,9 @@ export function googleTokenExchange(
 ): TokenExchange {
   let federated: GottenToken | undefined;
   let access: GottenToken | undefined;
-  const ask = ({ url, question }: TokenQuestion) =>
-    askForToken(options.ask(url, question), scheduler);
+  function ask({ url, question }: TokenQuestion): Observable<TokenAnswer> {
+    return askForToken(options.ask(url, question), scheduler);
+  }
 
   return {
     exchange: (request) =>

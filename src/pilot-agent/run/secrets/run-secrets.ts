@@ -196,7 +196,8 @@ function served(
     book.get(workloadSecretNames.roots),
     book.get(workloadSecretNames.certificate),
   ).pipe(ignoreElements());
-  return merge(requested$, outputs$).pipe(asPart('secrets'));
+  const served$ = merge(requested$, outputs$).pipe(asPart('secrets'));
+  return served$;
 }
 
 function serverEvents(socket: string, book: SecretBook): Observable<SecretsEvent> {

@@ -36,7 +36,10 @@ export function probeGrpc(
 }
 
 /** Calls the method over a connection. Emits the end of the call once; closes both after it. */
-function call(socket: Socket, { port, service }: GrpcProbe): Observable<Ended> {
+function call(
+  socket: Socket,
+  { port, service }: Pick<GrpcProbe, 'port' | 'service'>,
+): Observable<Ended> {
   return new Observable((subscriber) => {
     const session = connectHttp2(`http://localhost:${port}`, { createConnection: () => socket });
     session.on('error', (error) => subscriber.error(error));
