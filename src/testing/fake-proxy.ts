@@ -48,8 +48,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const processes = script.processes.map((diagram) => m.cold(diagram, fates));
   const family = fakeProcesses(script);
   const calls = recordedCalls();
-  const checks = (script.checks ?? ['(y|)']).values();
-  let lastCheck = '(y|)';
+  let checks = 0;
 
   const proxy: Proxy = {
     run: (launch, orders$) =>
@@ -74,8 +73,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
     check: () =>
       defer(() => {
         calls.checked$.next('c');
-        lastCheck = checks.next().value ?? lastCheck;
-        return m.cold(lastCheck, verdicts).pipe(delay(answerTime));
+        return m.cold(checkAt(script, checks++), verdicts).pipe(delay(answerTime));
       }),
     checkAhead: () =>
       defer(() => {
@@ -98,6 +96,11 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
     lives: processes.map(({ subscriptions }) => subscriptions),
     ...drawn(calls),
   };
+}
+
+/** Returns the diagram of a check. The last one is used for all further checks. */
+function checkAt({ checks = [] }: Script, index: number): string {
+  return checks[Math.min(index, checks.length - 1)] ?? '(y|)';
 }
 
 /** The calls of a proxy, in their order. */

@@ -153,7 +153,7 @@ interface Client<Response> {
   readonly encoding: Encoding<Response>;
 }
 
-/** Sends an output to the client if it is an answer or an end. Emits the events to log and count. */
+/** Sends an answer or an end to the client. Emits the events to log and count. */
 function answer<Response>(
   { node, ...output }: NodeOutput,
   { stream, call, encoding }: Client<Response>,
