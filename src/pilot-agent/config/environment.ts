@@ -153,13 +153,14 @@ export function environment(
     metadataVariables,
     secrets,
   };
+  const lowest = lowestLayer(read, values.pilotCertProvider);
   const template = given(env['ISTIO_BOOTSTRAP']);
   return {
     values,
     sources,
     tls,
     tlsSources,
-    lowest: lowestLayer(read, values.pilotCertProvider),
+    lowest,
     flagged: variableLayer((name) => env[name]),
     highest: variable(
       'ISTIO_BOOTSTRAP',
