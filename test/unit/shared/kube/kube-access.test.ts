@@ -94,7 +94,7 @@ describe('the access of a kubeconfig', () => {
       undefined,
       /^cluster one in .*: server is no URL: it has to be https:/,
     ],
-    ['a token over http', { server: 'http://api' }, undefined, /is not sent over http/],
+    ['a token over http', { server: 'http://api' }, undefined, /are not sent over http/],
     [
       'a token file that is not there',
       {},
