@@ -156,7 +156,11 @@ function overrideOf(
 }
 
 /** Makes the custom configuration, or the bootstrap. */
-function makeOwn(asked: AgentConfig, files: ShapeFiles, surroundings: Surroundings): ConfigWithWarnings {
+function makeOwn(
+  asked: AgentConfig,
+  files: ShapeFiles,
+  surroundings: Surroundings,
+): ConfigWithWarnings {
   const { facts, sds } = surroundings;
   const config: AgentConfig = { ...asked, statsdUdpAddress: facts.statsd };
   const overridden = overrideOf(asked, files);
