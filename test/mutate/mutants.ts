@@ -1,5 +1,6 @@
 import { admin } from './mutants/admin.ts';
 import { agent } from './mutants/agent.ts';
+import { analyze } from './mutants/analyze.ts';
 import { bootstrap } from './mutants/bootstrap.ts';
 import { ca } from './mutants/ca.ts';
 import { cli } from './mutants/cli.ts';
@@ -32,6 +33,7 @@ import type { Mutant } from './mutant.ts';
 export const mutants: readonly Mutant[] = [
   ...admin,
   ...agent,
+  ...analyze,
   ...bootstrap,
   ...ca,
   ...cli,

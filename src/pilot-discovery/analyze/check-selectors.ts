@@ -10,14 +10,14 @@ import { type AnalysisFacts, type Check, finding, labelText, servicesOf } from '
  * only where resources name workloads: in the namespace, or in the mesh if the selector is for all.
  */
 export const checkSelectors: Check = function* (facts) {
-  const workloads = workloadsOf(facts);
+  const workloads = labelled(workloadsOf(facts));
   for (const { resource, field, selector, scope } of selectorsOf(facts)) {
-    const candidates = workloads.filter(
-      ({ namespace }) => scope === 'mesh' || namespace === resource.namespace,
-    );
-    if (candidates.length === 0 || selector === undefined) continue;
-    if (Object.keys(selector).length === 0) continue;
-    if (candidates.some(({ labels }) => selects(selector, labels))) continue;
+    const place = scope === 'mesh' ? everywhere : resource.namespace;
+    const [label] = Object.entries(selector ?? {});
+    if (selector === undefined || label === undefined) continue;
+    if (!workloads.has(labelKey(place))) continue;
+    const candidates = workloads.get(labelKey(place, label)) ?? [];
+    if (candidates.some((labels) => selects(selector, labels))) continue;
     const where = scope === 'mesh' ? '' : ` of the namespace ${resource.namespace}`;
     yield finding(
       'IST0127',
@@ -42,6 +42,32 @@ function workloadsOf({ environment }: AnalysisFacts): readonly LabelledWorkload[
     ...pods.map(({ namespace, labels }) => ({ namespace, labels })),
     ...entries.map(({ namespace, spec }) => ({ namespace, labels: spec.labels })),
   ];
+}
+
+/** The place of a selector for the whole mesh; no namespace has this name. */
+const everywhere = '';
+
+/** The key of a place, or of a label there. */
+const labelKey = (place: string, label: readonly string[] = []): string =>
+  JSON.stringify([place, ...label]);
+
+/**
+ * Returns the labels of workloads by each place and by each label there. A selector is compared
+ * only with the workloads that have its first label.
+ */
+function labelled(workloads: readonly LabelledWorkload[]): ReadonlyMap<string, readonly Labels[]> {
+  const index = new Map<string, Labels[]>();
+  const add = (key: string, labels: Labels) => {
+    const list = index.get(key);
+    if (list === undefined) index.set(key, [labels]);
+    else list.push(labels);
+  };
+  for (const { namespace, labels } of workloads)
+    for (const place of [everywhere, namespace]) {
+      add(labelKey(place), labels);
+      for (const label of Object.entries(labels)) add(labelKey(place, label), labels);
+    }
+  return index;
 }
 
 type NamedResource = Pick<AnyResource, 'kind' | 'namespace' | 'name' | 'origin'>;

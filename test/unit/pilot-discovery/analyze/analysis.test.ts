@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { analysisOf, inOrder } from '../../../../src/pilot-discovery/analyze/analysis.ts';
 import { fieldLines } from '../../../../src/pilot-discovery/analyze/field-lines.ts';
 import type { AnalysisContext } from '../../../../src/pilot-discovery/analyze/facts.ts';
+import { eachResource } from '../../../../src/pilot-discovery/environment/resources.ts';
 import { readMeshConfig } from '../../../../src/pilot-discovery/istio/read-mesh-config.ts';
 import {
   type ReadPath,
@@ -14,6 +15,8 @@ import {
   findingsJson,
   findingsText,
 } from '../../../../src/pilot-discovery/analyze/show-findings.ts';
+import { growthRatio } from '../../../support/growth-ratio.ts';
+import { meshOfServices } from '../../../support/mesh-of-services.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -677,4 +680,31 @@ items:
       ['IST0106', 0],
     ]);
   });
+});
+
+it('a workload that has only the first label of a selector is not selected', () => {
+  const yaml = `${resource('WorkloadEntry', 'w', 'address: 10.0.0.1\nlabels: { app: front, tier: one }')}${resource('PeerAuthentication', 'a', 'selector: { matchLabels: { app: front, tier: two } }')}`;
+  expect(found({ 'a.yaml': yaml })).toEqual([
+    'Warning [IST0127] (PeerAuthentication shop/a a.yaml:12) spec.selector: no workload of the namespace shop has the labels app=front, tier=two',
+  ]);
+});
+
+it('a subset of a host whose endpoints are not known is not empty', () => {
+  const yaml =
+    resource('ServiceEntry', 'a', `hosts: [a.test]\nresolution: STATIC\n${internal}`) +
+    resource('DestinationRule', 'a', 'host: a.test\nsubsets: [{ name: v1, labels: { v: "1" } }]');
+  expect(found({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toEqual([]);
+});
+
+it('an analysis takes 10 times as long for 10 times as many services, 20 at most', () => {
+  const analyzed = (count: number) => {
+    const path = join(folder, String(count));
+    mkdirSync(path);
+    for (const [index, text] of meshOfServices(count).entries())
+      writeFileSync(join(path, `${index}.yaml`), text);
+    const store = readPaths([{ path, kind: 'folder' }], 'default');
+    expect([...eachResource(store.resources)]).toHaveLength(5 * count);
+    return () => expect(analysisOf(store, nothingElse)).toEqual([]);
+  };
+  expect(growthRatio(analyzed(50), analyzed(500), 20)).toBeLessThan(20);
 });

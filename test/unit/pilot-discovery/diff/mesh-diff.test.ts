@@ -20,14 +20,16 @@ import {
 import { viewer } from '../../../../src/pilot-discovery/generate/view-of.ts';
 import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
 import { type View, type XdsType, xdsTypes } from '../../../../src/pilot-discovery/push/view.ts';
+import { growthRatio } from '../../../support/growth-ratio.ts';
+import { meshOfServices } from '../../../support/mesh-of-services.ts';
 import { pushedTo } from '../../../support/pushed-to.ts';
 
 const settings = { domain: 'cluster.local', gatewayClusters: 'reached' } as const;
 const fetchedKeys = new Map<string, string>();
 
-function storeOf(yaml: string): Store {
+function storeOf(...texts: readonly string[]): Store {
   const place = { source: 'files', path: 'mesh.yaml', defaultNamespace: 'default' };
-  const upserts = readResources(yaml, place).resources;
+  const upserts = texts.flatMap((yaml) => readResources(yaml, place).resources);
   const event = { type: 'changed', source: 'files', upserts, removes: [] } as const;
   return { ...reduceStore(emptyStore(['files']), event)[0], fetchedKeys };
 }
@@ -303,4 +305,21 @@ describe('a diff of the meshes of test/differential', () => {
       }
     },
   );
+});
+
+it('a diff of a rule for 5 proxies takes 10 times as long for 10 times as many services, 20 at most', () => {
+  const rule = (value: string) =>
+    reviews('{ address: 10.0.0.1 }').replace('number: 80', 'number: 81') + timeout(value);
+  const compared = (count: number) => {
+    const mesh = meshOfServices(count);
+    const [before, after] = [storeOf(rule('1s'), ...mesh), storeOf(rule('2s'), ...mesh)];
+    return () => {
+      const pair = meshPair(before, after, settings);
+      const proxies = describedProxies(pair, settings.domain).slice(0, 5);
+      const { groups } = meshDiff(pair, proxies);
+      expect(groups.map(({ changes }) => changes.map(({ type }) => type))).toEqual([['route']]);
+      expect(groups[0]?.proxies).toHaveLength(proxies.length);
+    };
+  };
+  expect(growthRatio(compared(20), compared(200), 20)).toBeLessThan(20);
 });
