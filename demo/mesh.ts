@@ -65,7 +65,7 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
   const ports = await portsOfMesh();
   const made = await twoSidecars(folder, ports);
   const front = await ingressGateway(folder, made, ports);
-  const log = openLog({ level: 'info', json: false, targets: ['stdout'] });
+  const log = openLog({ level: 'info', json: false, targets: ['stdout'] }, 'agent');
   log.open();
   try {
     process.stderr.write(header(made.configDir, front, ports));

@@ -88,7 +88,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
   };
 
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-demo-'));
-  const demoLog = openLog({ level: 'info', json: false, targets: ['stdout'] });
+  const demoLog = openLog({ level: 'info', json: false, targets: ['stdout'] }, 'agent');
   const log = (said: LogLine) => demoLog.write({ component: 'demo', ...said });
   demoLog.open();
   try {

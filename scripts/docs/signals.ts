@@ -16,7 +16,7 @@ export const signals: readonly (readonly [signal: string, what: string, more?: s
   [
     'SIGUSR1',
     'The agent and each Envoy reopen their log files',
-    'The agent reopens the files of `--log_target`. An Envoy that is starting ignores the signal.',
+    'The agent reopens the files of `--log_target`, and so does `pilot-discovery`. An Envoy that is starting ignores the signal.',
   ],
   ['SIGKILL', 'The agent ends without a drain, and all its Envoys are killed, even stopped ones'],
 ];

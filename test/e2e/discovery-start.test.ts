@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { create } from '@bufbuild/protobuf';
@@ -26,6 +34,9 @@ describe('how pilot-discovery is started', () => {
   let folder: string;
   let [xds, http, monitoring]: number[] = [];
   const ends: (() => unknown)[] = [];
+  /** Of the program that was started last. */
+  let signal: (name: NodeJS.Signals) => unknown;
+  let errors: () => string;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
@@ -63,6 +74,10 @@ describe('how pilot-discovery is started', () => {
       },
     );
     let said = '';
+    let wrong = '';
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
+    signal = (name) => child.kill(name);
+    errors = () => wrong;
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
     ends.push(() => (child.kill('SIGTERM'), child));
     await eventually(async () => (await ask(http ?? 0, '/ready')).status === 200);
@@ -141,6 +156,27 @@ describe('how pilot-discovery is started', () => {
     expect(client.answers).toHaveLength(count);
     write('mesh', '');
     await expect.poll(passes).toBe(true);
+  });
+
+  it('writes a new log file at SIGUSR1 once the old one was moved, and opens no debugger', async () => {
+    const lines = await start(
+      '--configDir',
+      folder,
+      '--log_target',
+      'stdout',
+      '--log_target',
+      place('log'),
+    );
+    await expect.poll(() => readFileSync(place('log'), 'utf8')).toContain('"discovery.ready"');
+    renameSync(place('log'), place('log.1'));
+    signal('SIGUSR1');
+    const events = () => lines().map(({ event }) => event);
+    await expect.poll(events).toContain('log.reopened');
+    await expect.poll(() => existsSync(place('log'))).toBe(true);
+    write('service.yaml', service('later.mesh'));
+    await expect.poll(() => readFileSync(place('log'), 'utf8')).toContain('"discovery.pushed"');
+    expect(readFileSync(place('log.1'), 'utf8')).not.toContain('"discovery.pushed"');
+    expect(errors()).toBe('');
   });
 
   it('has a proxy connect anew after --keepaliveMaxServerConnectionAge, and gives it nothing that it has', async () => {

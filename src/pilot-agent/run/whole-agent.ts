@@ -124,7 +124,9 @@ async function live(agent: WholeAgent, cleanups: Cleanups): Promise<GoodEnd> {
       attempt(
         () =>
           tapLog(
-            agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging),
+            agent.log
+              ? logFunction(agent.log, config.logging.level)
+              : openLog(config.logging, 'agent'),
           ),
         '--log_target',
       ),

@@ -3,6 +3,9 @@ import { printable } from '../../shared/log/printable.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { program, spelledAsKnown } from './program.ts';
 
+// Without a listener, Node opens its inspector at this signal.
+process.on('SIGUSR1', () => undefined);
+
 function fail(error: unknown): never {
   if (error instanceof CommanderError)
     process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);

@@ -66,6 +66,8 @@ export interface DiscoveryParts {
   readonly kube: (KubeApi & KubeWriter) | undefined;
   /** Emits what asks it to end, such as a signal. */
   readonly terminate$: Observable<string>;
+  /** Emits when the log is to open its files again, such as at a signal. */
+  readonly reopen$: Observable<unknown>;
   readonly scheduler: SchedulerLike;
 }
 
@@ -78,7 +80,7 @@ export interface DiscoveryParts {
 export function runDiscovery(
   parts: DiscoveryParts,
 ): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
-  const { config, event$, sources, findApi, kube, terminate$, scheduler } = parts;
+  const { config, event$, sources, findApi, kube, terminate$, reopen$, scheduler } = parts;
   const fold = (view: DiscoveryView, event: DiscoveryEvent) =>
     foldView(view, event, scheduler.now());
   const ca = config.secure === undefined ? undefined : config.ca;
@@ -204,7 +206,8 @@ export function runDiscovery(
     );
     // If a proxy connects before the first snapshot is built, that snapshot answers it.
     const kept$ = snapshot$.pipe(ignoreElements());
-    return merge(end$, authority?.event$ ?? EMPTY, served$, kept$, forget$, told$);
+    const reopened$ = reopen$.pipe(map((): DiscoveryEvent => ({ type: 'reopen-requested' })));
+    return merge(end$, reopened$, authority?.event$ ?? EMPTY, served$, kept$, forget$, told$);
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
 }
 

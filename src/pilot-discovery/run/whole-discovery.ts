@@ -49,7 +49,7 @@ export async function wholeDiscovery({
     env,
   };
   const places = contentPlaces(settings);
-  const written = attempt(() => openLog(log.options), '--log_target');
+  const written = attempt(() => openLog(log.options, 'discovery'), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
   write(
@@ -76,6 +76,7 @@ export async function wholeDiscovery({
       : undefined,
     kube: places.registries.includes('Kubernetes') ? kubernetesApi(settings) : undefined,
     terminate$,
+    reopen$: signals(['SIGUSR1']),
     scheduler: asyncScheduler,
   });
   const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
@@ -83,6 +84,7 @@ export async function wholeDiscovery({
     step$.subscribe({
       next: (step) => {
         last = step.value;
+        if (last.type === 'reopen-requested') written.reopen();
         for (const line of narrateDiscovery(
           step.before,
           step.value,

@@ -38,6 +38,8 @@ export type DiscoveryEvent =
       readonly status: string;
       readonly reason: string;
     }
+  /** The files of the log have been moved away. */
+  | { readonly type: 'reopen-requested' }
   | { readonly type: 'terminate-requested'; readonly by: string }
   /** All proxies were sent elsewhere, and had time to leave. */
   | { readonly type: 'over' };

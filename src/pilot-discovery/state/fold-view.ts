@@ -62,6 +62,7 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
     case 'listening':
     case 'failed':
     case 'not-taken':
+    case 'reopen-requested':
     case 'over':
       return view;
     default: {

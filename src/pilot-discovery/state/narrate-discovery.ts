@@ -72,6 +72,8 @@ export function narrateDiscovery(
       const { server, address, reason } = event;
       return [line('connection.not_taken', { server: `--${server}`, address, reason })];
     }
+    case 'reopen-requested':
+      return [line('log.reopened')];
     case 'terminate-requested':
       return [line('discovery.draining', { by: event.by, proxies: before.connections.size })];
     default:

@@ -40,8 +40,13 @@ export interface LogOptions {
  * If more than 1 MiB waits for a slow reader, further lines are dropped and counted; the count is
  * logged when there is room again. The logger is loaded when the log is opened, so that Envoy need
  * not wait for it.
+ *
+ * @param component of the lines about the log itself
  */
-export function openLog({ level: first, json, targets: names }: LogOptions): AgentLog {
+export function openLog(
+  { level: first, json, targets: names }: LogOptions,
+  component: 'agent' | 'discovery',
+): AgentLog {
   const targets = names.map(openTarget);
   let level = first;
   const early: LogLine[] = [];
@@ -51,7 +56,7 @@ export function openLog({ level: first, json, targets: names }: LogOptions): Age
 
   const sinkOf = async ({ fd, terminal }: LogTarget) => {
     const { pinoLog } = await import('./pino-log.ts');
-    const sink = await pinoLog(fd, terminal && !json);
+    const sink = await pinoLog(fd, terminal && !json, component);
     sink.level(level);
     return sink;
   };
@@ -74,7 +79,7 @@ export function openLog({ level: first, json, targets: names }: LogOptions): Age
         await old?.close();
       } catch (error) {
         const reason = (error as Error).message;
-        write(line('log.reopen_failed', { component: 'agent', path: file, reason }));
+        write(line('log.reopen_failed', { component, path: file, reason }));
       }
     }
   };

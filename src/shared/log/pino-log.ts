@@ -22,7 +22,11 @@ export interface PinoLog {
  * Writes lines to a descriptor by pino: for a person on a terminal, otherwise as JSON. Writes all
  * levels until another level is set.
  */
-export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
+export async function pinoLog(
+  fd: number,
+  terminal: boolean,
+  component: 'agent' | 'discovery',
+): Promise<PinoLog> {
   const destination = pino.destination({ fd, sync: false, maxLength: most });
   // With a flushSync pino would wait for the reader after a line of the level fatal.
   const stream = { write: (text: string) => destination.write(printableJson(text)) };
@@ -59,7 +63,7 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
     if (dropped === 0) return;
     const lines = dropped;
     dropped = 0;
-    write(line('log.dropped', { component: 'agent', lines }));
+    write(line('log.dropped', { component, lines }));
   });
   destination.on('error', () => undefined); // a reader that is gone is no reason to end
 

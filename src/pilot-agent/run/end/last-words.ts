@@ -32,7 +32,7 @@ export async function lastWords(
     const isPerson = place === stderr && !options.json && isatty(streamOf(target) ?? 2);
     if (isPerson || options.level === 'none') return [];
     try {
-      return [{ log: openLog({ ...options, targets: [target] }), place }];
+      return [{ log: openLog({ ...options, targets: [target] }, 'agent'), place }];
     } catch {
       return [];
     }

@@ -107,7 +107,7 @@ export const agentEvents = {
   /** The log files are opened again. */
   'log.reopened': info('log files are opened again'),
   /** A log file cannot be opened again. The old one goes on. */
-  'log.reopen_failed': warn('a log file cannot be opened again: the agent writes to the old one'),
+  'log.reopen_failed': warn('a log file cannot be opened again: lines go to the old one'),
   /** Lines of the log were dropped, because the reader is too slow. */
   'log.dropped': warn('log lines were dropped: the reader is too slow'),
   /** The demo has written a new certificate. */

@@ -43,7 +43,7 @@ describe('openLog', () => {
   let opened: AgentLog | undefined;
 
   const open = (options: Partial<Parameters<typeof openLog>[0]> = {}) =>
-    (opened = openLog({ level: 'info', json: false, targets: [file], ...options }));
+    (opened = openLog({ level: 'info', json: false, targets: [file], ...options }, 'agent'));
   const read = (path = file) => readFileSync(path, 'utf8');
   const lines = (path = file) =>
     read(path)
@@ -214,7 +214,7 @@ describe('openLog', () => {
     expect(lines(join(moved, 'agent.log'))[1]).toMatchObject({
       level: 'warn',
       event: 'log.reopen_failed',
-      msg: 'a log file cannot be opened again: the agent writes to the old one',
+      msg: 'a log file cannot be opened again: lines go to the old one',
       path,
       reason: expect.stringMatching(/^ENOENT/) as unknown,
     });
@@ -266,7 +266,7 @@ describe('openLog', () => {
   it('is readable on a terminal, and JSON elsewhere; JSON on both if that is wanted', async () => {
     const code = `import { openLog } from './src/shared/log/open-log.ts';
       for (const json of [false, true]) {
-        const log = openLog({ level: 'info', json, targets: ['/dev/stdout', '${file}'] });
+        const log = openLog({ level: 'info', json, targets: ['/dev/stdout', '${file}'] }, 'agent');
         log.write({ level: 'info', event: 'epoch.live', component: 'agent', msg: 'a', b: 1 });
         await log.close();
       }`;
