@@ -2,7 +2,7 @@ import { mkdtempSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
-import { readResourcesInSteps } from '../../src/pilot-discovery/istio/read-resources.ts';
+import { readResourcesInSteps } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { consulSource } from '../../src/pilot-discovery/registry/consul/consul-source.ts';
 import { filesSource } from '../../src/pilot-discovery/registry/files/files-source.ts';
 import { kubernetesSource } from '../../src/pilot-discovery/registry/kubernetes/kubernetes-source.ts';

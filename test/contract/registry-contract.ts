@@ -13,7 +13,7 @@ import {
   type Store,
 } from '../../src/pilot-discovery/environment/store.ts';
 import type { StoreEvent } from '../../src/pilot-discovery/environment/store-event.ts';
-import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
+import { readResources } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
 import type { KubeDocument } from '../support/fake-kube.ts';
 
 /** A registry whose objects a test may change, and a source that reads it. */

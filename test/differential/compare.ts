@@ -4,8 +4,8 @@ import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-n
 import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
 import { routesOf } from '../../src/pilot-discovery/generate/routes/routes.ts';
 import { withWorkload } from '../../src/pilot-discovery/generate/scope/with-workload.ts';
-import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
-import { readMeshNetworks } from '../../src/pilot-discovery/istio/read-mesh-networks.ts';
+import { readMeshConfig } from '../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
+import { readMeshNetworks } from '../../src/pilot-discovery/istio/mesh/read-mesh-networks.ts';
 import { LocalitySchema } from '../../src/shared/proto/envoy/config/core/v3/base_pb.ts';
 import { typeUrls, type XdsResource, type XdsType } from '../../src/pilot-discovery/push/view.ts';
 import type {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TestScheduler } from 'rxjs/testing';
 import { map, NEVER, takeUntil, timer } from 'rxjs';
-import { defaultMeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
-import type { AnyResource, ResourceKey } from '../../src/pilot-discovery/istio/model.ts';
+import { defaultMeshConfig } from '../../src/pilot-discovery/istio/mesh/mesh-config.ts';
+import type { AnyResource, ResourceKey } from '../../src/pilot-discovery/istio/documents/model.ts';
 import { holdRemovals } from '../../src/pilot-discovery/environment/hold-removals.ts';
 import type { StoreEvent } from '../../src/pilot-discovery/environment/store-event.ts';
 import { anyResource, serviceEntry } from '../support/mesh-resources.ts';

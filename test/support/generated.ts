@@ -4,9 +4,15 @@ import { messageJson } from '../../src/pilot-discovery/generate/config-dump.ts';
 import { endpointView } from '../../src/pilot-discovery/generate/endpoints/endpoints.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
-import { type MeshNetworks, noNetworks } from '../../src/pilot-discovery/istio/mesh-networks.ts';
-import { defaultMeshConfig, type MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
-import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
+import {
+  type MeshNetworks,
+  noNetworks,
+} from '../../src/pilot-discovery/istio/mesh/mesh-networks.ts';
+import {
+  defaultMeshConfig,
+  type MeshConfig,
+} from '../../src/pilot-discovery/istio/mesh/mesh-config.ts';
+import { readResources } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
 import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
 import { buildEnvironment } from '../../src/pilot-discovery/environment/build-environment.ts';
 import type {

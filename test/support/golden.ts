@@ -7,12 +7,12 @@ import {
 } from '../../src/pilot-discovery/generate/listeners/reporting.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { type RequestNode, readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
-import type { MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
-import type { Kind, Specs } from '../../src/pilot-discovery/istio/model.ts';
-import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
-import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
-import type { CallSide } from '../../src/pilot-discovery/istio/telemetry.ts';
-import type { HttpRoute } from '../../src/pilot-discovery/istio/virtual-service.ts';
+import type { MeshConfig } from '../../src/pilot-discovery/istio/mesh/mesh-config.ts';
+import type { Kind, Specs } from '../../src/pilot-discovery/istio/documents/model.ts';
+import { readMeshConfig } from '../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
+import { readResources } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
+import type { CallSide } from '../../src/pilot-discovery/istio/telemetry/telemetry.ts';
+import type { HttpRoute } from '../../src/pilot-discovery/istio/traffic/virtual-service.ts';
 import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
 import { environmentOf } from './generated.ts';
 

@@ -5,7 +5,7 @@ import type { StoreEvent } from '../../src/pilot-discovery/environment/store-eve
 import { emptyStore, reduceStore } from '../../src/pilot-discovery/environment/store.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { viewer } from '../../src/pilot-discovery/generate/view-of.ts';
-import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
+import { readResources } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { answerEncoder } from '../../src/pilot-discovery/push/encode-answer.ts';
 import {
   newProxyStream,

@@ -2,9 +2,17 @@ import type {
   HttpMatch,
   HttpRoute,
   VirtualService,
-} from '../../src/pilot-discovery/istio/virtual-service.ts';
-import type { AnyResource, Kind, Resource, Specs } from '../../src/pilot-discovery/istio/model.ts';
-import type { ServiceEntry, Workload } from '../../src/pilot-discovery/istio/service-entry.ts';
+} from '../../src/pilot-discovery/istio/traffic/virtual-service.ts';
+import type {
+  AnyResource,
+  Kind,
+  Resource,
+  Specs,
+} from '../../src/pilot-discovery/istio/documents/model.ts';
+import type {
+  ServiceEntry,
+  Workload,
+} from '../../src/pilot-discovery/istio/hosts/service-entry.ts';
 
 /** A resource `KIND/NAMESPACE/NAME`, whose version is what it says. */
 export function resource<K extends Kind>(

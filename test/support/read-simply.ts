@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AnyResource, Flaw } from '../../src/pilot-discovery/istio/model.ts';
+import type { AnyResource, Flaw } from '../../src/pilot-discovery/istio/documents/model.ts';
 import type { ReadResources } from '../../src/pilot-discovery/registry/files/file-content.ts';
 import { workload } from './mesh-resources.ts';
 

@@ -1,5 +1,5 @@
 import * as yaml from 'yaml';
-import { offsetOf } from '../../src/pilot-discovery/istio/field-offset.ts';
+import { offsetOf } from '../../src/pilot-discovery/istio/documents/field-offset.ts';
 import { parseYaml, valueOfYaml } from '../../src/shared/text/parse-yaml.ts';
 import type { QuickYaml } from '../../src/shared/text/quick-yaml.ts';
 

@@ -1,4 +1,4 @@
-import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
+import { readResources } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { type Case, resourceOf } from './cases.ts';
 import type { Verdict } from './verdicts.ts';
 

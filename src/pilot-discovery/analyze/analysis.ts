@@ -2,7 +2,7 @@ import { buildEnvironment } from '../environment/build-environment.ts';
 import { byText } from '../environment/age.ts';
 import { noChanges } from '../environment/changes.ts';
 import { flawsOf, type Store } from '../environment/store.ts';
-import type { Flaw } from '../istio/model.ts';
+import type { Flaw } from '../istio/documents/model.ts';
 import { checkAddresses } from './check-addresses.ts';
 import { checkClashes } from './check-clashes.ts';
 import { checkGatewayConflicts } from './check-gateways.ts';

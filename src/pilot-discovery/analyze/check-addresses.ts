@@ -1,4 +1,4 @@
-import type { Protocol } from '../istio/values.ts';
+import type { Protocol } from '../istio/fields/values.ts';
 import { type Check, finding } from './facts.ts';
 
 /** Envoy tells hosts of these apart by nothing but the address. */

@@ -1,5 +1,5 @@
-import type { Resource } from '../istio/model.ts';
-import type { GatewayServer } from '../istio/gateway.ts';
+import type { Resource } from '../istio/documents/model.ts';
+import type { GatewayServer } from '../istio/workloads/gateway.ts';
 import { type Check, finding } from './facts.ts';
 
 interface Served {

@@ -1,7 +1,7 @@
-import type { ProviderAddress } from '../istio/provider-address.ts';
-import { type ExtensionProvider, isLogProvider } from '../istio/extension-provider.ts';
-import type { Resource } from '../istio/model.ts';
-import { isTracer } from '../istio/tracer.ts';
+import type { ProviderAddress } from '../istio/fields/provider-address.ts';
+import { type ExtensionProvider, isLogProvider } from '../istio/telemetry/extension-provider.ts';
+import type { Resource } from '../istio/documents/model.ts';
+import { isTracer } from '../istio/telemetry/tracer.ts';
 import { placeOfProvider } from '../generate/scope/provider-place.ts';
 import { type AnalysisFacts, type Check, finding, isDefinedElsewhere } from './facts.ts';
 import type { AnalysisFinding } from './finding.ts';

@@ -1,7 +1,7 @@
-import type { ConnectionMatch, HttpMatch, TlsMatch } from '../istio/virtual-service.ts';
-import type { StringMatch } from '../istio/values.ts';
-import { isWithin } from '../istio/wildcard-host.ts';
-import type { Resource } from '../istio/model.ts';
+import type { ConnectionMatch, HttpMatch, TlsMatch } from '../istio/traffic/virtual-service.ts';
+import type { StringMatch } from '../istio/fields/values.ts';
+import { isWithin } from '../istio/fields/wildcard-host.ts';
+import type { Resource } from '../istio/documents/model.ts';
 import { selects } from '../generate/scope/peer-authentication-of.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { type Check, finding } from './facts.ts';

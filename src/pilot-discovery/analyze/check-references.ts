@@ -1,5 +1,5 @@
-import type { Resource } from '../istio/model.ts';
-import type { Destination } from '../istio/virtual-service.ts';
+import type { Resource } from '../istio/documents/model.ts';
+import type { Destination } from '../istio/traffic/virtual-service.ts';
 import type { Service } from '../environment/environment.ts';
 import { isVisible } from '../generate/scope/visible-services.ts';
 import {

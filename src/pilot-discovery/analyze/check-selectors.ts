@@ -1,8 +1,8 @@
 import { serviceKey } from '../environment/environment.ts';
 import { ofKind } from '../environment/resources.ts';
 import { selects } from '../generate/scope/peer-authentication-of.ts';
-import type { AnyResource } from '../istio/model.ts';
-import type { Labels, Selector } from '../istio/values.ts';
+import type { AnyResource } from '../istio/documents/model.ts';
+import type { Labels, Selector } from '../istio/fields/values.ts';
 import { type AnalysisFacts, type Check, finding, labelText, servicesOf } from './facts.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Resource } from '../istio/model.ts';
-import type { ClientTls } from '../istio/destination-rule.ts';
+import type { Resource } from '../istio/documents/model.ts';
+import type { ClientTls } from '../istio/traffic/destination-rule.ts';
 import { peerAuthenticationOf, type SetMode } from '../generate/scope/peer-authentication-of.ts';
 import { type Check, type AnalysisFacts, finding, servicesOf } from './facts.ts';
 

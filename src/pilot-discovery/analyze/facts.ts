@@ -1,11 +1,11 @@
-import { type AnyResource, keyOf, type Kind, type Resource } from '../istio/model.ts';
+import { type AnyResource, keyOf, type Kind, type Resource } from '../istio/documents/model.ts';
 import { byText } from '../environment/age.ts';
 import type { Environment, Service } from '../environment/environment.ts';
 import { withFullHost, withFullNames } from '../environment/full-names.ts';
 import { ofKind } from '../environment/resources.ts';
-import { isWildcard, isWithin } from '../istio/wildcard-host.ts';
-import type { ReadMesh } from '../istio/read-mesh-config.ts';
-import type { Labels } from '../istio/values.ts';
+import { isWildcard, isWithin } from '../istio/fields/wildcard-host.ts';
+import type { ReadMesh } from '../istio/mesh/read-mesh-config.ts';
+import type { Labels } from '../istio/fields/values.ts';
 import type { AnalysisFinding, FindingCode } from './finding.ts';
 
 /** Everything that the checks look at. */

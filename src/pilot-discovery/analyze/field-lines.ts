@@ -1,7 +1,7 @@
 import * as yaml from 'yaml';
 import { quickYaml } from '../../shared/text/quick-yaml.ts';
 import { parseYaml } from '../../shared/text/parse-yaml.ts';
-import { itemsOf } from '../istio/text-items.ts';
+import { itemsOf } from '../istio/documents/text-items.ts';
 import { documentsOf } from '../registry/files/documents.ts';
 import type { AnalysisFinding } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import type { Origin, ResourceKey } from '../istio/model.ts';
+import type { Origin, ResourceKey } from '../istio/documents/model.ts';
 
 /**
  * Everything that an analysis may find, by the codes of `istioctl analyze` and with their levels:

@@ -1,4 +1,4 @@
-import { placeOf } from '../istio/place-of.ts';
+import { placeOf } from '../istio/documents/place-of.ts';
 import { partsOf } from '../environment/resources.ts';
 import { type AnalysisFinding, findingKinds, type FindingLevel } from './finding.ts';
 

@@ -18,7 +18,7 @@ import type { KubeApi, KubeWriter } from '../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../shared/kube/kube-object.ts';
 import { isObject } from '../../shared/text/is-object.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
-import type { LabelSelector } from '../istio/label-selector.ts';
+import type { LabelSelector } from '../istio/fields/label-selector.ts';
 import {
   nothingPublished,
   reduceRootMaps,

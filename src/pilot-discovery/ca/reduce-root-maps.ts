@@ -4,7 +4,7 @@ import type { Step } from '../../operators/reduce-with-effects.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
 import type { LossCause } from '../../shared/kube/follow-state.ts';
 import { SortedMap } from '../../shared/maps/sorted-map.ts';
-import { isSelected, type LabelSelector } from '../istio/label-selector.ts';
+import { isSelected, type LabelSelector } from '../istio/fields/label-selector.ts';
 import type { RootBundle } from './root-bundle.ts';
 import type { LiveNamespace, PublishedKind, RootMapsEvent } from './root-maps-event.ts';
 

@@ -1,7 +1,7 @@
 import type { KubeFailure } from '../../shared/kube/failure.ts';
 import type { LossCause } from '../../shared/kube/follow-state.ts';
-import type { LabelSelector } from '../istio/label-selector.ts';
-import type { Labels } from '../istio/values.ts';
+import type { LabelSelector } from '../istio/fields/label-selector.ts';
+import type { Labels } from '../istio/fields/values.ts';
 import type { RootBundle } from './root-bundle.ts';
 
 /** A namespace of the API that is not being removed. */

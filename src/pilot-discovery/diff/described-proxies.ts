@@ -4,9 +4,9 @@ import { ofKind, type Resources } from '../environment/resources.ts';
 import type { ProxyNode } from '../generate/scope/proxy-node.ts';
 import { selects } from '../generate/scope/peer-authentication-of.ts';
 import { readNode } from '../generate/scope/read-node.ts';
-import type { Kind, Resource } from '../istio/model.ts';
-import type { Workload } from '../istio/service-entry.ts';
-import type { Labels } from '../istio/values.ts';
+import type { Kind, Resource } from '../istio/documents/model.ts';
+import type { Workload } from '../istio/hosts/service-entry.ts';
+import type { Labels } from '../istio/fields/values.ts';
 import type { MeshPair } from './mesh-pair.ts';
 
 /** A proxy that is compared. */

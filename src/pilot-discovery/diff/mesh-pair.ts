@@ -3,7 +3,7 @@ import { type ChangeClass, noChanges } from '../environment/changes.ts';
 import type { Environment, GatewayClusters } from '../environment/environment.ts';
 import { eachResource, resourceAt, type Resources } from '../environment/resources.ts';
 import type { Store } from '../environment/store.ts';
-import type { ResourceKey } from '../istio/model.ts';
+import type { ResourceKey } from '../istio/documents/model.ts';
 
 export interface MeshSettings {
   /** Completes names of hosts without a dot. */

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@bufbuild/protobuf';
 import { jsonOf } from '../../shared/text/json-of.ts';
 import { readNode } from '../generate/scope/read-node.ts';
-import type { MeshNetworks } from '../istio/mesh-networks.ts';
+import type { MeshNetworks } from '../istio/mesh/mesh-networks.ts';
 import { type XdsType, xdsTypes } from '../push/view.ts';
 import type { ComparedProxy } from './described-proxies.ts';
 import type { DumpedResource, ViewBefore } from './view-before.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../istio/model.ts';
+import type { Resource } from '../istio/documents/model.ts';
 
 type Aged = Pick<Resource, 'createdMs' | 'namespace' | 'name'>;
 

@@ -1,4 +1,4 @@
-import type { Resource } from '../istio/model.ts';
+import type { Resource } from '../istio/documents/model.ts';
 import type { Environment } from './environment.ts';
 import { entriesBy, reindexed } from './grouped.ts';
 import { kubernetesHost } from './kubernetes-host.ts';

@@ -1,6 +1,6 @@
 import { SortedMap } from '../../shared/maps/sorted-map.ts';
-import type { SliceEndpoint } from '../istio/endpoint-slice.ts';
-import { keyOf, type Kind, type Resource, type ResourceKey } from '../istio/model.ts';
+import type { SliceEndpoint } from '../istio/hosts/endpoint-slice.ts';
+import { keyOf, type Kind, type Resource, type ResourceKey } from '../istio/documents/model.ts';
 import type { Changes } from './changes.ts';
 import {
   eachResource,

@@ -1,4 +1,4 @@
-import type { AnyResource, Kind, Resource, ResourceKey } from '../istio/model.ts';
+import type { AnyResource, Kind, Resource, ResourceKey } from '../istio/documents/model.ts';
 
 /** From the class that affects least to the class that affects most. */
 const classes = ['none', 'endpoints', 'config', 'mesh'] as const;

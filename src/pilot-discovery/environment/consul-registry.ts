@@ -1,4 +1,4 @@
-import { keyOf } from '../istio/model.ts';
+import { keyOf } from '../istio/documents/model.ts';
 import type { Service } from './environment.ts';
 import { entriesBy } from './grouped.ts';
 import type { NamedService, Registry } from './registry.ts';

@@ -1,4 +1,4 @@
-import { type Flaw, keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
+import { type Flaw, keyOf, type Resource, type ResourceKey } from '../istio/documents/model.ts';
 import { ofKind, type Resources } from './resources.ts';
 import { byAge, byText } from './age.ts';
 import type { Environment } from './environment.ts';

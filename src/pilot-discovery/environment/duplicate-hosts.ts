@@ -1,4 +1,4 @@
-import type { Resource } from '../istio/model.ts';
+import type { Resource } from '../istio/documents/model.ts';
 
 type Rule = Resource<'VirtualService'>;
 

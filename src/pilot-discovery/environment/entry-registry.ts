@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { keyOf, type Resource } from '../istio/model.ts';
-import type { ServicePort, Workload } from '../istio/service-entry.ts';
-import type { Labels } from '../istio/values.ts';
+import { keyOf, type Resource } from '../istio/documents/model.ts';
+import type { ServicePort, Workload } from '../istio/hosts/service-entry.ts';
+import type { Labels } from '../istio/fields/values.ts';
 import type { Endpoint, Service } from './environment.ts';
 import type { NamedService, Registry, RegistryInputs } from './registry.ts';
 import { resourceAt } from './resources.ts';

@@ -1,11 +1,11 @@
 import type { SortedMap } from '../../shared/maps/sorted-map.ts';
-import type { EndpointReadiness } from '../istio/endpoint-slice.ts';
-import type { MeshConfig } from '../istio/mesh-config.ts';
-import type { MeshNetworks } from '../istio/mesh-networks.ts';
-import type { Flaw, Resource, ResourceKey } from '../istio/model.ts';
-import type { ExportTo, Labels } from '../istio/values.ts';
-import type { ServicePort } from '../istio/service-entry.ts';
-import type { TrafficDistribution } from '../istio/traffic-distribution.ts';
+import type { EndpointReadiness } from '../istio/hosts/endpoint-slice.ts';
+import type { MeshConfig } from '../istio/mesh/mesh-config.ts';
+import type { MeshNetworks } from '../istio/mesh/mesh-networks.ts';
+import type { Flaw, Resource, ResourceKey } from '../istio/documents/model.ts';
+import type { ExportTo, Labels } from '../istio/fields/values.ts';
+import type { ServicePort } from '../istio/hosts/service-entry.ts';
+import type { TrafficDistribution } from '../istio/hosts/traffic-distribution.ts';
 import type { FetchedKeys } from './fetched-keys.ts';
 import type { Index } from './grouped.ts';
 import type { Resources } from './resources.ts';

@@ -1,4 +1,4 @@
-import type { KeysAddress } from '../istio/token-rule.ts';
+import type { KeysAddress } from '../istio/security/token-rule.ts';
 
 /** The fetched keys of issuers, as JWKS for Envoy, by {@link keysId}. */
 export type FetchedKeys = ReadonlyMap<string, string>;

@@ -1,5 +1,10 @@
-import type { ConnectionMatch, HttpMatch, HttpRoute, TcpRoute } from '../istio/virtual-service.ts';
-import type { Resource } from '../istio/model.ts';
+import type {
+  ConnectionMatch,
+  HttpMatch,
+  HttpRoute,
+  TcpRoute,
+} from '../istio/traffic/virtual-service.ts';
+import type { Resource } from '../istio/documents/model.ts';
 
 /**
  * Returns the full name of a host: `reviews.NAMESPACE.svc.DOMAIN` for `reviews`. A name with a dot

@@ -1,5 +1,5 @@
 import type { SortedMap } from '../../shared/maps/sorted-map.ts';
-import { keyOf, type Kind, type Resource } from '../istio/model.ts';
+import { keyOf, type Kind, type Resource } from '../istio/documents/model.ts';
 import type { Touched } from './touched.ts';
 
 /**

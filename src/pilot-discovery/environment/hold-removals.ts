@@ -9,7 +9,7 @@ import {
   type SchedulerLike,
   timer,
 } from 'rxjs';
-import { type Kind, keyOf, type ResourceKey } from '../istio/model.ts';
+import { type Kind, keyOf, type ResourceKey } from '../istio/documents/model.ts';
 import { reduceWithEffects, type Step } from '../../operators/reduce-with-effects.ts';
 import {
   eachResource,

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import type { EndpointSubset } from '../istio/endpoint-slice.ts';
-import { keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
-import type { KubernetesPort } from '../istio/kubernetes-service.ts';
-import type { ServicePort } from '../istio/service-entry.ts';
-import type { Labels } from '../istio/values.ts';
+import type { EndpointSubset } from '../istio/hosts/endpoint-slice.ts';
+import { keyOf, type Resource, type ResourceKey } from '../istio/documents/model.ts';
+import type { KubernetesPort } from '../istio/hosts/kubernetes-service.ts';
+import type { ServicePort } from '../istio/hosts/service-entry.ts';
+import type { Labels } from '../istio/fields/values.ts';
 import { byAge } from './age.ts';
 import type { Endpoint, Service } from './environment.ts';
 import { entriesBy } from './grouped.ts';

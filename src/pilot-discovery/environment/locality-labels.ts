@@ -1,5 +1,5 @@
-import { clusterId } from '../istio/mesh-config.ts';
-import type { Labels } from '../istio/values.ts';
+import { clusterId } from '../istio/mesh/mesh-config.ts';
+import type { Labels } from '../istio/fields/values.ts';
 
 /**
  * Returns the labels of a locality, by which subsets may select. They replace labels of the

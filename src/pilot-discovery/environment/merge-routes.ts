@@ -1,5 +1,5 @@
-import type { StringMatch } from '../istio/values.ts';
-import type { HeaderOperations, HttpMatch, HttpRoute } from '../istio/virtual-service.ts';
+import type { StringMatch } from '../istio/fields/values.ts';
+import type { HeaderOperations, HttpMatch, HttpRoute } from '../istio/traffic/virtual-service.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**

@@ -1,5 +1,5 @@
 // Why: docs/decisions/096-pods-get-the-locality-of-their-node.md
-import { keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
+import { keyOf, type Resource, type ResourceKey } from '../istio/documents/model.ts';
 import type { Environment } from './environment.ts';
 import { entriesBy } from './grouped.ts';
 import { partsOf, resourceAt, type Resources } from './resources.ts';

@@ -1,4 +1,4 @@
-import type { AnyResource } from '../istio/model.ts';
+import type { AnyResource } from '../istio/documents/model.ts';
 import type { RegistryName, Service } from './environment.ts';
 import { consulRegistry } from './consul-registry.ts';
 import { entryRegistry } from './entry-registry.ts';

@@ -1,6 +1,6 @@
 // Why: docs/decisions/086-a-registry-sees-resources.md
-import type { AnyResource } from '../istio/model.ts';
-import type { ServicePort } from '../istio/service-entry.ts';
+import type { AnyResource } from '../istio/documents/model.ts';
+import type { ServicePort } from '../istio/hosts/service-entry.ts';
 import type { Endpoint, Environment, Service } from './environment.ts';
 import type { TouchedByKind } from './touched.ts';
 

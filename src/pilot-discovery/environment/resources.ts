@@ -5,7 +5,7 @@ import {
   keyOf,
   type Resource,
   type ResourceKey,
-} from '../istio/model.ts';
+} from '../istio/documents/model.ts';
 
 /** Kind → namespace → name → resource. Immutable; none of the maps is empty. */
 export type Resources = ReadonlyMap<Kind, SortedMap<SortedMap<AnyResource>>>;

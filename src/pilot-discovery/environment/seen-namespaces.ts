@@ -1,6 +1,6 @@
 // Why: docs/decisions/097-namespaces-are-selected-in-the-store.md
-import { isSelected, type LabelSelector } from '../istio/label-selector.ts';
-import type { Kind, ResourceKey } from '../istio/model.ts';
+import { isSelected, type LabelSelector } from '../istio/fields/label-selector.ts';
+import type { Kind, ResourceKey } from '../istio/documents/model.ts';
 import { namespaceKeyOf, partsOf, resourceAt, type Resources } from './resources.ts';
 
 /** Everything that decides which namespaces are seen. */

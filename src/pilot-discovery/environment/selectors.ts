@@ -1,5 +1,5 @@
-import type { Kind, Resource } from '../istio/model.ts';
-import type { Labels, Selector } from '../istio/values.ts';
+import type { Kind, Resource } from '../istio/documents/model.ts';
+import type { Labels, Selector } from '../istio/fields/values.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { byAge } from './age.ts';
 import { entriesBy, type Index, reindexed } from './grouped.ts';

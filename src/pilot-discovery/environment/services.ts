@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AnyResource } from '../istio/model.ts';
+import type { AnyResource } from '../istio/documents/model.ts';
 import { byText } from './age.ts';
 import { aliasedHosts, aliasesOf } from './aliases.ts';
 import type { Environment, Service } from './environment.ts';

@@ -1,6 +1,6 @@
-import type { MeshConfig } from '../istio/mesh-config.ts';
-import type { MeshNetworks } from '../istio/mesh-networks.ts';
-import type { AnyResource, Flaw, ResourceKey } from '../istio/model.ts';
+import type { MeshConfig } from '../istio/mesh/mesh-config.ts';
+import type { MeshNetworks } from '../istio/mesh/mesh-networks.ts';
+import type { AnyResource, Flaw, ResourceKey } from '../istio/documents/model.ts';
 import type { FetchedKeys } from './fetched-keys.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { defaultMeshConfig, type MeshConfig } from '../istio/mesh-config.ts';
-import { type MeshNetworks, noNetworks } from '../istio/mesh-networks.ts';
-import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
-import { placeOf } from '../istio/place-of.ts';
+import { defaultMeshConfig, type MeshConfig } from '../istio/mesh/mesh-config.ts';
+import { type MeshNetworks, noNetworks } from '../istio/mesh/mesh-networks.ts';
+import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/documents/model.ts';
+import { placeOf } from '../istio/documents/place-of.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
 import { changeClass, type ChangeClass, type Changes, noChanges, widerOf } from './changes.ts';
 import {

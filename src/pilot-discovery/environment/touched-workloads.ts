@@ -1,4 +1,4 @@
-import type { Labels } from '../istio/values.ts';
+import type { Labels } from '../istio/fields/values.ts';
 import { touchedOf, type TouchedByKind } from './touched.ts';
 import { labelsOfEntry, labelsOfPod } from './workload-endpoint.ts';
 

@@ -1,4 +1,4 @@
-import type { AnyResource, Kind, Resource, ResourceKey } from '../istio/model.ts';
+import type { AnyResource, Kind, Resource, ResourceKey } from '../istio/documents/model.ts';
 import { partsOf, resourceAt, type Resources } from './resources.ts';
 
 /** A resource that was added, removed or changed. */

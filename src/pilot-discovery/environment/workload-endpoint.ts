@@ -1,8 +1,8 @@
 import { ownMember } from '../../shared/text/own-member.ts';
-import type { MeshConfig } from '../istio/mesh-config.ts';
-import { keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
-import type { Workload } from '../istio/service-entry.ts';
-import type { Labels } from '../istio/values.ts';
+import type { MeshConfig } from '../istio/mesh/mesh-config.ts';
+import { keyOf, type Resource, type ResourceKey } from '../istio/documents/model.ts';
+import type { Workload } from '../istio/hosts/service-entry.ts';
+import type { Labels } from '../istio/fields/values.ts';
 import type { Endpoint, Environment } from './environment.ts';
 import { localityLabels } from './locality-labels.ts';
 

@@ -1,5 +1,5 @@
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import type { ResourceKey } from '../istio/model.ts';
+import type { ResourceKey } from '../istio/documents/model.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import type { Unsent } from './unsent.ts';
 

@@ -1,7 +1,7 @@
 import { onceForTwo } from '../../shared/maps/once-for-two.ts';
 import { changedKeys, SortedMap } from '../../shared/maps/sorted-map.ts';
 import { typeUrls as allTypeUrls } from '../../shared/xds/resources.ts';
-import type { ResourceKey } from '../istio/model.ts';
+import type { ResourceKey } from '../istio/documents/model.ts';
 
 /** The types of the aggregated discovery service, in the order in which they are sent. */
 export const xdsTypes = ['cluster', 'endpoint', 'listener', 'route'] as const;

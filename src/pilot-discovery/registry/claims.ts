@@ -1,5 +1,5 @@
-import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
-import { placeOf } from '../istio/place-of.ts';
+import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/documents/model.ts';
+import { placeOf } from '../istio/documents/place-of.ts';
 
 /** The content of a file, or of an object of an API. */
 export interface ClaimingContent {

@@ -3,7 +3,7 @@ import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 import type { AuthorityPlaces } from '../ca/authority-files.ts';
 import type { IdentityRate } from '../ca/identity-rates.ts';
 import type { Lifetimes } from '../ca/issue-certificate.ts';
-import { isDnsName } from '../istio/host-names.ts';
+import { isDnsName } from '../istio/fields/host-names.ts';
 
 /** How the certificate authority runs. */
 export interface CaConfig {

@@ -3,7 +3,7 @@ import type { ConsulServer } from '../../shared/consul/consul-query.ts';
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import type { GatewayClusters } from '../environment/environment.ts';
 import type { ServingPaths } from '../identity/serving-files.ts';
-import { isLabel } from '../istio/host-names.ts';
+import { isLabel } from '../istio/fields/host-names.ts';
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 import {
   type BlockedRanges,

@@ -21,7 +21,7 @@ import { servingCertificates } from '../ca/serving-certificates.ts';
 import type { SecureService } from '../identity/caller-of.ts';
 import type { ServingEvent } from '../identity/serving-files.ts';
 import type { KubeApi, KubeWriter } from '../../shared/kube/kube-api.ts';
-import type { MeshConfig } from '../istio/mesh-config.ts';
+import type { MeshConfig } from '../istio/mesh/mesh-config.ts';
 import type { CaConfig } from './ca-config.ts';
 
 /** The certificate authority of a control plane that runs. */

@@ -1,10 +1,10 @@
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
-import { defaultMeshConfig } from '../istio/mesh-config.ts';
-import { noNetworks } from '../istio/mesh-networks.ts';
-import type { Flaw } from '../istio/model.ts';
-import { placeOf } from '../istio/place-of.ts';
-import { readMeshConfig, type ReadMesh } from '../istio/read-mesh-config.ts';
-import { readMeshNetworks, type ReadNetworks } from '../istio/read-mesh-networks.ts';
+import { defaultMeshConfig } from '../istio/mesh/mesh-config.ts';
+import { noNetworks } from '../istio/mesh/mesh-networks.ts';
+import type { Flaw } from '../istio/documents/model.ts';
+import { placeOf } from '../istio/documents/place-of.ts';
+import { readMeshConfig, type ReadMesh } from '../istio/mesh/read-mesh-config.ts';
+import { readMeshNetworks, type ReadNetworks } from '../istio/mesh/read-mesh-networks.ts';
 import { readSettingFile } from '../registry/files/setting-file.ts';
 
 /** Settings at the start, without an error, and whether they are from a file. */

@@ -11,7 +11,7 @@ import { reviewByIssuer } from '../identity/review-by-issuer.ts';
 import { type IssuerKeys, reviewByKeys } from '../identity/review-by-keys.ts';
 import type { ReviewToken } from '../identity/review-token.ts';
 import { servingFiles } from '../identity/serving-files.ts';
-import type { IssuerRule } from '../istio/read-issuer-rule.ts';
+import type { IssuerRule } from '../istio/security/read-issuer-rule.ts';
 import type { BlockedRanges } from '../registry/keys/blocked-ranges.ts';
 import { fetchKeys } from '../registry/keys/fetch-keys.ts';
 import { issuerKeys } from '../registry/keys/issuer-keys.ts';

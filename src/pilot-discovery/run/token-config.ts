@@ -1,4 +1,4 @@
-import { type IssuerRule, readIssuerRule } from '../istio/read-issuer-rule.ts';
+import { type IssuerRule, readIssuerRule } from '../istio/security/read-issuer-rule.ts';
 
 /** How the tokens of callers are reviewed. */
 export interface TokenConfig {

@@ -1,8 +1,8 @@
 import { listenerClashes } from '../generate/listeners/listener-clashes.ts';
 import { authorizerOf } from '../generate/scope/authorizer-of.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
-import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
-import type { Labels } from '../istio/values.ts';
+import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/documents/model.ts';
+import type { Labels } from '../istio/fields/values.ts';
 import { type Environment, serviceKey } from '../environment/environment.ts';
 import { resourceAt } from '../environment/resources.ts';
 import { registryConflicts } from './registry-conflicts.ts';

@@ -1,5 +1,5 @@
 import type { Environment, Service } from '../environment/environment.ts';
-import type { ResourceKey } from '../istio/model.ts';
+import type { ResourceKey } from '../istio/documents/model.ts';
 
 /** A service that is not joined with the service of its host in another registry. */
 export interface RegistryConflict {

@@ -5,9 +5,9 @@ import { proxyOf } from '../../../src/pilot-discovery/run/proxy-of.ts';
 import { readNode } from '../../../src/pilot-discovery/generate/scope/read-node.ts';
 import { viewer } from '../../../src/pilot-discovery/generate/view-of.ts';
 import { afterPiece, noMessage } from '../../../src/shared/grpc/message-progress.ts';
-import { readMeshConfig } from '../../../src/pilot-discovery/istio/read-mesh-config.ts';
-import { readMeshNetworks } from '../../../src/pilot-discovery/istio/read-mesh-networks.ts';
-import { readResources } from '../../../src/pilot-discovery/istio/read-resources.ts';
+import { readMeshConfig } from '../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
+import { readMeshNetworks } from '../../../src/pilot-discovery/istio/mesh/read-mesh-networks.ts';
+import { readResources } from '../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import {
   DeltaDiscoveryRequestSchema,
   DiscoveryRequestSchema,

@@ -399,7 +399,7 @@ export const generate: readonly Mutant[] = [
   },
   {
     id: 'istio/endpoints-that-kubernetes-does-not-copy',
-    file: 'pilot-discovery/istio/read-endpoints.ts',
+    file: 'pilot-discovery/istio/hosts/read-endpoints.ts',
     find: "labels[skipMirror] === 'true' ? [] : subsets",
     replace: 'subsets',
   },

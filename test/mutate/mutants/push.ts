@@ -207,7 +207,7 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/not-in-lacks-label',
-    file: 'pilot-discovery/istio/label-selector.ts',
+    file: 'pilot-discovery/istio/fields/label-selector.ts',
     find: 'value === undefined || !requirement.values',
     replace: 'value !== undefined && !requirement.values',
   },
@@ -291,13 +291,13 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/access-account',
-    file: 'pilot-discovery/istio/read-authorization-policy.ts',
+    file: 'pilot-discovery/istio/security/read-authorization-policy.ts',
     find: "account.includes('/') ? account : `${namespace}/${account}`",
     replace: 'account',
   },
   {
     id: 'push/access-custom',
-    file: 'pilot-discovery/istio/read-authorization-policy.ts',
+    file: 'pilot-discovery/istio/security/read-authorization-policy.ts',
     find: "mode === 'enforced'",
     replace: 'true',
   },

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import type { PortPolicy } from '../../istio/destination-rule.ts';
+import type { PortPolicy } from '../../istio/traffic/destination-rule.ts';
 import type { Service } from '../../environment/environment.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 

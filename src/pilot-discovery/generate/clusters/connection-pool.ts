@@ -1,12 +1,12 @@
-import type { ConnectionPool } from '../../istio/destination-rule.ts';
-import type { MeshConfig } from '../../istio/mesh-config.ts';
-import type { Protocol } from '../../istio/values.ts';
+import type { ConnectionPool } from '../../istio/traffic/destination-rule.ts';
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { HttpProtocolOptionsSchema } from '../../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import { packed, type Init } from '../encoding/typed-config.ts';
-import { isHttp2 } from '../../istio/is-http.ts';
+import { isHttp2 } from '../../istio/fields/is-http.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
 type HttpProtocolOptions = Init<typeof HttpProtocolOptionsSchema>;

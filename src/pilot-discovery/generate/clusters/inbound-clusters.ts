@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { ConnectionPool } from '../../istio/destination-rule.ts';
-import { keyOf, type ResourceKey } from '../../istio/model.ts';
-import type { Protocol } from '../../istio/values.ts';
-import type { Ingress } from '../../istio/sidecar.ts';
+import type { ConnectionPool } from '../../istio/traffic/destination-rule.ts';
+import { keyOf, type ResourceKey } from '../../istio/documents/model.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
+import type { Ingress } from '../../istio/workloads/sidecar.ts';
 import {
   Cluster_DiscoveryType as DiscoveryType,
   Cluster_LbPolicy as LbPolicy,

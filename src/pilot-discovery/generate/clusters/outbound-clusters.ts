@@ -1,5 +1,5 @@
-import type { Subset } from '../../istio/destination-rule.ts';
-import type { ServicePort } from '../../istio/service-entry.ts';
+import type { Subset } from '../../istio/traffic/destination-rule.ts';
+import type { ServicePort } from '../../istio/hosts/service-entry.ts';
 import { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
 import {

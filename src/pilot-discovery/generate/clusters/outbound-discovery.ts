@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import type { PortPolicy } from '../../istio/destination-rule.ts';
-import type { ServicePort } from '../../istio/service-entry.ts';
+import type { PortPolicy } from '../../istio/traffic/destination-rule.ts';
+import type { ServicePort } from '../../istio/hosts/service-entry.ts';
 import {
   Cluster_DiscoveryType as DiscoveryType,
   Cluster_DnsLookupFamily as DnsLookupFamily,

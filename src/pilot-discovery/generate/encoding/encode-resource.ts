@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { create, toBinary, type DescMessage, type MessageInitShape } from '@bufbuild/protobuf';
 import { SortedMap } from '../../../shared/maps/sorted-map.ts';
-import type { ResourceKey } from '../../istio/model.ts';
+import type { ResourceKey } from '../../istio/documents/model.ts';
 import type { TypedView, XdsResource } from '../../push/view.ts';
 import { resourceOf } from './resource-of.ts';
 

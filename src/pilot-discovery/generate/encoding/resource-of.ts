@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ResourceKey } from '../../istio/model.ts';
+import type { ResourceKey } from '../../istio/documents/model.ts';
 import type { XdsResource } from '../../push/view.ts';
 
 const living = new Map<string, WeakRef<XdsResource>>();

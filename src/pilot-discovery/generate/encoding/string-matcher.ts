@@ -1,4 +1,4 @@
-import type { StringMatch } from '../../istio/values.ts';
+import type { StringMatch } from '../../istio/fields/values.ts';
 import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
 import type { Init } from './typed-config.ts';
 

@@ -1,5 +1,5 @@
-import { clusterId } from '../../istio/mesh-config.ts';
-import type { Labels } from '../../istio/values.ts';
+import { clusterId } from '../../istio/mesh/mesh-config.ts';
+import type { Labels } from '../../istio/fields/values.ts';
 import type { ClusterLoadAssignmentSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import type {
   LbEndpointSchema,

@@ -1,10 +1,14 @@
-import type { LoadBalancer, OutlierDetection, PortPolicy } from '../../istio/destination-rule.ts';
+import type {
+  LoadBalancer,
+  OutlierDetection,
+  PortPolicy,
+} from '../../istio/traffic/destination-rule.ts';
 import {
   Cluster_LbPolicy as LbPolicy,
   type ClusterSchema,
 } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import type { OutlierDetectionSchema } from '../../../shared/proto/envoy/config/cluster/v3/outlier_detection_pb.ts';
-import type { TrafficDistribution } from '../../istio/traffic-distribution.ts';
+import type { TrafficDistribution } from '../../istio/hosts/traffic-distribution.ts';
 import { type LocalityPolicy, localityPolicyOf } from '../scope/locality-policy.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { Init } from '../encoding/typed-config.ts';

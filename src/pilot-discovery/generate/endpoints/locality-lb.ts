@@ -1,5 +1,5 @@
-import type { LocalitySettings } from '../../istio/destination-rule.ts';
-import type { Labels } from '../../istio/values.ts';
+import type { LocalitySettings } from '../../istio/traffic/destination-rule.ts';
+import type { Labels } from '../../istio/fields/values.ts';
 import type { Endpoint } from '../../environment/environment.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';

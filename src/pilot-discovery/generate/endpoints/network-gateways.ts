@@ -2,7 +2,11 @@
 import { withinRanges } from '../../../shared/text/within-ranges.ts';
 import type { Endpoint, Environment } from '../../environment/environment.ts';
 import { localityLabels } from '../../environment/locality-labels.ts';
-import { byAddress, type MeshNetworks, type NetworkGateway } from '../../istio/mesh-networks.ts';
+import {
+  byAddress,
+  type MeshNetworks,
+  type NetworkGateway,
+} from '../../istio/mesh/mesh-networks.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { memoTable } from '../scope/memo.ts';
 import type { MutualTlsMark } from '../tls/mutual-tls-mark.ts';

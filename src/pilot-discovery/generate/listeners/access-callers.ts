@@ -1,5 +1,5 @@
 import { quoteRegex } from '../../../shared/text/quote-regex.ts';
-import type { AccessCondition, CallerAttribute } from '../../istio/access-policy.ts';
+import type { AccessCondition, CallerAttribute } from '../../istio/security/access-policy.ts';
 import type { PrincipalSchema } from '../../../shared/proto/envoy/config/rbac/v3/rbac_pb.ts';
 import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
 import type { ValueMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/value_pb.ts';

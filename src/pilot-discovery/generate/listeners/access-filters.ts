@@ -1,6 +1,6 @@
 // Why: docs/decisions/074-access-is-what-istiod-makes-of-it.md
-import type { AccessRules } from '../../istio/access-policy.ts';
-import type { Resource } from '../../istio/model.ts';
+import type { AccessRules } from '../../istio/security/access-policy.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import {
   RBAC_Action as Action,
   type RBACSchema as RulesSchema,

@@ -16,8 +16,8 @@ import type {
   LogFormat,
   LogProvider,
   OpenTelemetryLogs,
-} from '../../istio/extension-provider.ts';
-import type { MeshConfig } from '../../istio/mesh-config.ts';
+} from '../../istio/telemetry/extension-provider.ts';
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
 import type { ProviderCluster } from '../scope/provider-cluster.ts';
 import { packed, typedConfig, type Init } from '../encoding/typed-config.ts';
 import { defaultFields, defaultLine } from './default-line.ts';

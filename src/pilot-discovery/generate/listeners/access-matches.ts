@@ -1,8 +1,8 @@
-import type { AccessCondition } from '../../istio/access-policy.ts';
+import type { AccessCondition } from '../../istio/security/access-policy.ts';
 import type { CidrRangeSchema } from '../../../shared/proto/envoy/config/core/v3/address_pb.ts';
 import type { HeaderMatcherSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
-import { canonicalHost } from '../../istio/canonical.ts';
+import { canonicalHost } from '../../istio/fields/canonical.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
 type StringMatcher = Init<typeof StringMatcherSchema>;

@@ -1,4 +1,4 @@
-import { keyOf, type ResourceKey } from '../../istio/model.ts';
+import { keyOf, type ResourceKey } from '../../istio/documents/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { accessFilters, type AccessFilters } from './access-filters.ts';
 import { askingFilters } from './asking-filters.ts';

@@ -1,4 +1,4 @@
-import type { AccessCondition, OperationAttribute } from '../../istio/access-policy.ts';
+import type { AccessCondition, OperationAttribute } from '../../istio/security/access-policy.ts';
 import type { PermissionSchema } from '../../../shared/proto/envoy/config/rbac/v3/rbac_pb.ts';
 import { UriTemplateMatchConfigSchema } from '../../../shared/proto/envoy/extensions/path/match/uri_template/v3/uri_template_match_pb.ts';
 import { type Init, packed } from '../encoding/typed-config.ts';

@@ -1,6 +1,6 @@
 // Why: docs/decisions/089-an-authorizer-that-cannot-be-asked-refuses.md
-import type { AccessRule } from '../../istio/access-policy.ts';
-import type { Authorizer, HttpChecks } from '../../istio/authorizer.ts';
+import type { AccessRule } from '../../istio/security/access-policy.ts';
+import type { Authorizer, HttpChecks } from '../../istio/mesh/authorizer.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
 import type { GrpcServiceSchema } from '../../../shared/proto/envoy/config/core/v3/grpc_service_pb.ts';

@@ -1,5 +1,5 @@
-import type { Resource } from '../../istio/model.ts';
-import type { Protocol } from '../../istio/values.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
 import type { Environment } from '../../environment/environment.ts';
 import type { TypedConfig } from '../encoding/typed-config.ts';
 import type { ConnectionCluster } from '../scope/connection-clusters.ts';

@@ -1,4 +1,4 @@
-import type { JsonFields } from '../../istio/extension-provider.ts';
+import type { JsonFields } from '../../istio/telemetry/extension-provider.ts';
 
 /** The fields of Istio's log line, with their names in JSON. */
 const fields: readonly (readonly [name: string, command: string])[] = [

@@ -1,5 +1,5 @@
-import type { TerminatedTls } from '../../istio/gateway.ts';
-import { keyOf, type ResourceKey } from '../../istio/model.ts';
+import type { TerminatedTls } from '../../istio/workloads/gateway.ts';
+import { keyOf, type ResourceKey } from '../../istio/documents/model.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
 import type { FilterChainSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { ListenerSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
@@ -34,7 +34,7 @@ import { type Reporting, reportingOf } from './reporting.ts';
 import { keysOfSniChains, sniChains } from './sni-chains.ts';
 import { blackHole } from './tcp-chain.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
-import { isTls } from '../../istio/is-http.ts';
+import { isTls } from '../../istio/fields/is-http.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 

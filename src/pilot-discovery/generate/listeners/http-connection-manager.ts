@@ -1,4 +1,4 @@
-import type { Protocol } from '../../istio/values.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
 import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
 import type { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
 import { CorsSchema } from '../../../shared/proto/envoy/extensions/filters/http/cors/v3/cors_pb.ts';
@@ -15,7 +15,7 @@ import { UuidRequestIdConfigSchema } from '../../../shared/proto/envoy/extension
 import type { Reporting } from './reporting.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { packed, typedConfig, type TypedConfig, type Init } from '../encoding/typed-config.ts';
-import { isHttp2 } from '../../istio/is-http.ts';
+import { isHttp2 } from '../../istio/fields/is-http.ts';
 
 type Manager = Init<typeof HttpConnectionManagerSchema>;
 

@@ -1,6 +1,6 @@
-import type { MeshConfig } from '../../istio/mesh-config.ts';
-import type { IngressTls } from '../../istio/sidecar.ts';
-import type { Protocol } from '../../istio/values.ts';
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
+import type { IngressTls } from '../../istio/workloads/sidecar.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
 import type {
   FilterChainMatchSchema,
   FilterChainSchema,

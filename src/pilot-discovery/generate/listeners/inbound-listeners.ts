@@ -1,10 +1,10 @@
-import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/documents/model.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
 import type { FilterChainSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { ListenerSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
-import type { Ingress } from '../../istio/sidecar.ts';
+import type { Ingress } from '../../istio/workloads/sidecar.ts';
 import { type PortAccess, accessOf } from './access-of.ts';
 import {
   bindAddresses,

@@ -1,5 +1,5 @@
 import type { Environment } from '../../environment/environment.ts';
-import type { ResourceKey } from '../../istio/model.ts';
+import type { ResourceKey } from '../../istio/documents/model.ts';
 import { memoTable } from '../scope/memo.ts';
 import { plainChain } from '../scope/mesh-connections.ts';
 import { type OutboundBinding, outboundBindings } from '../scope/outbound-bindings.ts';

@@ -1,6 +1,6 @@
-import type { Resource } from '../../istio/model.ts';
-import type { MeshConfig } from '../../istio/mesh-config.ts';
-import type { CallSide } from '../../istio/telemetry.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
+import type { CallSide } from '../../istio/telemetry/telemetry.ts';
 
 /** The calls of one side that a provider logs: none, or those that pass the filter ('' is all). */
 export interface ProviderLogging {

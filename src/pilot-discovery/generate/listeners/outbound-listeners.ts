@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
-import { keyOf, type ResourceKey } from '../../istio/model.ts';
-import type { Egress, OutboundPolicy } from '../../istio/sidecar.ts';
+import { keyOf, type ResourceKey } from '../../istio/documents/model.ts';
+import type { Egress, OutboundPolicy } from '../../istio/workloads/sidecar.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
 import type {
   FilterChainMatchSchema,

@@ -1,4 +1,4 @@
-import type { AccessRule } from '../../istio/access-policy.ts';
+import type { AccessRule } from '../../istio/security/access-policy.ts';
 import type {
   PermissionSchema,
   PolicySchema,

@@ -1,9 +1,9 @@
 import { ExpressionFilterSchema } from '../../../shared/proto/envoy/extensions/access_loggers/filters/cel/v3/cel_pb.ts';
 import type { AccessLogFilterSchema } from '../../../shared/proto/envoy/config/accesslog/v3/accesslog_pb.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { isLogProvider } from '../../istio/extension-provider.ts';
-import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
-import type { CallSide } from '../../istio/telemetry.ts';
+import { isLogProvider } from '../../istio/telemetry/extension-provider.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/documents/model.ts';
+import type { CallSide } from '../../istio/telemetry/telemetry.ts';
 import { type Init, typedConfig } from '../encoding/typed-config.ts';
 import { clusterOfProvider, clustersOfProviders } from '../scope/provider-cluster.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';

@@ -1,4 +1,4 @@
-import type { ResourceKey } from '../../istio/model.ts';
+import type { ResourceKey } from '../../istio/documents/model.ts';
 import type { FilterChainSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
 import type { Environment } from '../../environment/environment.ts';
 import type { Init } from '../encoding/typed-config.ts';

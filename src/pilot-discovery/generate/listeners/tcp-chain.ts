@@ -1,5 +1,5 @@
-import type { TrafficPolicy, Tunnel } from '../../istio/destination-rule.ts';
-import type { Protocol } from '../../istio/values.ts';
+import type { TrafficPolicy, Tunnel } from '../../istio/traffic/destination-rule.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
 import { MongoProxySchema } from '../../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
 import { TcpProxySchema } from '../../../shared/proto/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts';
 import type { Reporting } from './reporting.ts';

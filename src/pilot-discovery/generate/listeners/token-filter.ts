@@ -1,11 +1,11 @@
-import type { TokenRule } from '../../istio/token-rule.ts';
+import type { TokenRule } from '../../istio/security/token-rule.ts';
 import {
   JwtAuthenticationSchema,
   type JwtProviderSchema,
   type JwtRequirementSchema,
 } from '../../../shared/proto/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts';
 import { type FetchedKeys, keysId } from '../../environment/fetched-keys.ts';
-import { nobodysKeys } from '../../istio/token-keys.ts';
+import { nobodysKeys } from '../../istio/security/token-keys.ts';
 import { byText } from '../../environment/age.ts';
 import { claimsMember, tokenFilterName } from '../encoding/claim-matcher.ts';
 import { type Init, typedConfig, type TypedConfig } from '../encoding/typed-config.ts';

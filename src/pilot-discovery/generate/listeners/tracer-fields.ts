@@ -10,7 +10,12 @@ import {
 import type { HttpConnectionManager_TracingSchema } from '../../../shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
 import { DynatraceResourceDetectorConfigSchema } from '../../../shared/proto/envoy/extensions/tracers/opentelemetry/resource_detectors/v3/dynatrace_resource_detector_pb.ts';
 import { EnvironmentResourceDetectorConfigSchema } from '../../../shared/proto/envoy/extensions/tracers/opentelemetry/resource_detectors/v3/environment_resource_detector_pb.ts';
-import type { OpenTelemetryTracer, SpanExporter, SpanHeader, Tracer } from '../../istio/tracer.ts';
+import type {
+  OpenTelemetryTracer,
+  SpanExporter,
+  SpanHeader,
+  Tracer,
+} from '../../istio/telemetry/tracer.ts';
 import { type Init, packed, typedConfig } from '../encoding/typed-config.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProviderCluster } from '../scope/provider-cluster.ts';

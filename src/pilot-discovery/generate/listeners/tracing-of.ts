@@ -1,6 +1,6 @@
-import type { MeshConfig } from '../../istio/mesh-config.ts';
-import type { Resource } from '../../istio/model.ts';
-import type { CallSide, TracingEntry } from '../../istio/telemetry.ts';
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { CallSide, TracingEntry } from '../../istio/telemetry/telemetry.ts';
 
 /** How calls are traced; a field is undefined if no resource sets it. */
 export type CallTracing = Omit<TracingEntry, 'sides'>;

@@ -2,12 +2,12 @@ import type { HttpConnectionManager_TracingSchema } from '../../../shared/proto/
 import type { CustomTagSchema } from '../../../shared/proto/envoy/type/tracing/v3/custom_tag_pb.ts';
 import { byText } from '../../environment/age.ts';
 import type { Environment } from '../../environment/environment.ts';
-import type { CustomTag } from '../../istio/custom-tag.ts';
-import type { MeshConfig } from '../../istio/mesh-config.ts';
-import type { Resource } from '../../istio/model.ts';
-import type { ProxyTracing } from '../../istio/proxy-tracing.ts';
-import type { CallSide, SampledBy } from '../../istio/telemetry.ts';
-import { isTracer, type Tracer } from '../../istio/tracer.ts';
+import type { CustomTag } from '../../istio/fields/custom-tag.ts';
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { ProxyTracing } from '../../istio/telemetry/proxy-tracing.ts';
+import type { CallSide, SampledBy } from '../../istio/telemetry/telemetry.ts';
+import { isTracer, type Tracer } from '../../istio/telemetry/tracer.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { clusterOfProvider } from '../scope/provider-cluster.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';

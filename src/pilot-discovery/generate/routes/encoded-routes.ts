@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
-import type { ResourceKey } from '../../istio/model.ts';
+import type { ResourceKey } from '../../istio/documents/model.ts';
 import type { XdsResource } from '../../push/view.ts';
 import { resourceOf } from '../encoding/resource-of.ts';
 

@@ -1,5 +1,5 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import type { ResourceKey } from '../../istio/model.ts';
+import type { ResourceKey } from '../../istio/documents/model.ts';
 import { VirtualHostSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { Init } from '../encoding/typed-config.ts';
 

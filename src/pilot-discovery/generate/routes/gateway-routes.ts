@@ -4,7 +4,7 @@ import {
   VirtualHost_TlsRequirementType as TlsRequirement,
 } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { Init } from '../encoding/typed-config.ts';
-import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/documents/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import type { XdsResource } from '../../push/view.ts';
 import { hostsAt, rulesOfGateway } from '../scope/gateway-rules.ts';

@@ -3,7 +3,7 @@ import type {
   HashKey,
   LoadBalancer,
   TrafficPolicy,
-} from '../../istio/destination-rule.ts';
+} from '../../istio/traffic/destination-rule.ts';
 import type { RouteAction_HashPolicySchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { Init } from '../encoding/typed-config.ts';

@@ -1,4 +1,4 @@
-import type { HeaderOperations } from '../../istio/virtual-service.ts';
+import type { HeaderOperations } from '../../istio/traffic/virtual-service.ts';
 import {
   HeaderValueOption_HeaderAppendAction as AppendAction,
   type HeaderValueOptionSchema,

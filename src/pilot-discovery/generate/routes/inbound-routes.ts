@@ -1,4 +1,4 @@
-import type { Protocol } from '../../istio/values.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
 import type { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
 import type { Init } from '../encoding/typed-config.ts';
 

@@ -1,4 +1,4 @@
-import type { Retries } from '../../istio/virtual-service.ts';
+import type { Retries } from '../../istio/traffic/virtual-service.ts';
 import type { RetryPolicySchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { PreviousHostsPredicateSchema } from '../../../shared/proto/envoy/extensions/retry/host/previous_hosts/v3/previous_hosts_pb.ts';
 import { PreviousPrioritiesConfigSchema } from '../../../shared/proto/envoy/extensions/retry/priority/previous_priorities/v3/previous_priorities_config_pb.ts';

@@ -16,7 +16,7 @@ import type {
   HttpRoute,
   Mirror,
   Redirect,
-} from '../../istio/virtual-service.ts';
+} from '../../istio/traffic/virtual-service.ts';
 import { always, fractionalPercent } from '../encoding/fractional-percent.ts';
 import { authorityOf, headersToAdd } from './header-operations.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';

@@ -1,5 +1,5 @@
 import type { Any } from '@bufbuild/protobuf/wkt';
-import type { CorsPolicy, Fault, HttpRoute } from '../../istio/virtual-service.ts';
+import type { CorsPolicy, Fault, HttpRoute } from '../../istio/traffic/virtual-service.ts';
 import { CorsPolicySchema } from '../../../shared/proto/envoy/extensions/filters/http/cors/v3/cors_pb.ts';
 import { HTTPFaultSchema } from '../../../shared/proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
 import { always, fractionalPercent } from '../encoding/fractional-percent.ts';

@@ -1,6 +1,6 @@
-import type { StringMatch } from '../../istio/values.ts';
-import { claimPath, isClaim } from '../../istio/claim-path.ts';
-import type { HttpMatch } from '../../istio/virtual-service.ts';
+import type { StringMatch } from '../../istio/fields/values.ts';
+import { claimPath, isClaim } from '../../istio/fields/claim-path.ts';
+import type { HttpMatch } from '../../istio/traffic/virtual-service.ts';
 import type {
   HeaderMatcherSchema,
   QueryParameterMatcherSchema,

@@ -1,7 +1,7 @@
 import { configMetadata } from '../encoding/config-metadata.ts';
-import type { Resource } from '../../istio/model.ts';
-import type { Labels } from '../../istio/values.ts';
-import type { HttpMatch, HttpRoute } from '../../istio/virtual-service.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { Labels } from '../../istio/fields/values.ts';
+import type { HttpMatch, HttpRoute } from '../../istio/traffic/virtual-service.ts';
 import type {
   RouteMatchSchema,
   RouteSchema,

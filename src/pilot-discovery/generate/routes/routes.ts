@@ -4,8 +4,8 @@ import {
   type RouteSchema,
 } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
-import { keyOf } from '../../istio/model.ts';
-import type { OutboundPolicy } from '../../istio/sidecar.ts';
+import { keyOf } from '../../istio/documents/model.ts';
+import type { OutboundPolicy } from '../../istio/workloads/sidecar.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { allPortsName, isForAllPorts } from '../scope/imported-services.ts';
 import { memoTable } from '../scope/memo.ts';

@@ -1,5 +1,5 @@
-import type { DestinationRule } from '../../istio/destination-rule.ts';
-import type { Resource } from '../../istio/model.ts';
+import type { DestinationRule } from '../../istio/traffic/destination-rule.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import { memoTable, steadyLists } from '../scope/memo.ts';

@@ -1,5 +1,5 @@
-import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
-import type { ServicePort } from '../../istio/service-entry.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/documents/model.ts';
+import type { ServicePort } from '../../istio/hosts/service-entry.ts';
 import type { RouteSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import { encodedVirtualHost, type VirtualHost } from './encoded-virtual-host.ts';

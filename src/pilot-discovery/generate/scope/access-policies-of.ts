@@ -1,4 +1,4 @@
-import type { Resource } from '../../istio/model.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import type { AccessPolicyKind, Environment } from '../../environment/environment.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';

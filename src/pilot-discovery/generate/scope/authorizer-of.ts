@@ -1,5 +1,5 @@
-import type { Authorizer } from '../../istio/authorizer.ts';
-import type { Resource } from '../../istio/model.ts';
+import type { Authorizer } from '../../istio/mesh/authorizer.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import type { AccessPolicyKind, Environment } from '../../environment/environment.ts';
 import { outboundName } from './cluster-name.ts';
 import { placeOfProvider } from './provider-place.ts';

@@ -1,4 +1,4 @@
-import type { ConnectionDestination } from '../../istio/virtual-service.ts';
+import type { ConnectionDestination } from '../../istio/traffic/virtual-service.ts';
 import { outboundName } from './cluster-name.ts';
 import { destinationPort } from './destination-port.ts';
 import type { Services } from './visible-services.ts';

@@ -1,7 +1,7 @@
-import type { DestinationRule } from '../../istio/destination-rule.ts';
-import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
+import type { DestinationRule } from '../../istio/traffic/destination-rule.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/documents/model.ts';
 import type { Environment, Service } from '../../environment/environment.ts';
-import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
+import { isWildcard, isWithin } from '../../istio/fields/wildcard-host.ts';
 import { memoTable } from './memo.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';

@@ -1,5 +1,5 @@
-import type { EgressHost } from '../../istio/sidecar.ts';
-import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
+import type { EgressHost } from '../../istio/workloads/sidecar.ts';
+import { isWildcard, isWithin } from '../../istio/fields/wildcard-host.ts';
 
 /** The hosts that a block of a Sidecar names for one namespace, or for all. */
 export interface NamedHosts {

@@ -1,4 +1,4 @@
-import type { Resource } from '../../istio/model.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import { isVisible } from './visible-services.ts';
 
 type Rule = Resource<'VirtualService'>;

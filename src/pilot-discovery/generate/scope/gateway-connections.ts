@@ -1,7 +1,10 @@
-import type { Resource } from '../../istio/model.ts';
-import type { ConnectionDestination, ConnectionMatch } from '../../istio/virtual-service.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type {
+  ConnectionDestination,
+  ConnectionMatch,
+} from '../../istio/traffic/virtual-service.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { isWithin } from '../../istio/wildcard-host.ts';
+import { isWithin } from '../../istio/fields/wildcard-host.ts';
 import { type ConnectionCluster, connectionClusters } from './connection-clusters.ts';
 import { hostsAt, rulesOfGateway } from './gateway-rules.ts';
 import { memoTable } from './memo.ts';

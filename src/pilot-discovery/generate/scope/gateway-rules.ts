@@ -1,7 +1,7 @@
-import type { GatewayHost } from '../../istio/gateway.ts';
-import type { Resource } from '../../istio/model.ts';
+import type { GatewayHost } from '../../istio/workloads/gateway.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { isWithin } from '../../istio/wildcard-host.ts';
+import { isWithin } from '../../istio/fields/wildcard-host.ts';
 import { exportedRules } from './exported-rules.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';

@@ -1,4 +1,4 @@
-import type { Egress } from '../../istio/sidecar.ts';
+import type { Egress } from '../../istio/workloads/sidecar.ts';
 import type { Environment, Service } from '../../environment/environment.ts';
 import type { EgressHosts } from './egress-hosts.ts';
 import { memoTable } from './memo.ts';

@@ -1,5 +1,5 @@
-import type { LocalitySettings, PortPolicy } from '../../istio/destination-rule.ts';
-import type { TrafficDistribution } from '../../istio/traffic-distribution.ts';
+import type { LocalitySettings, PortPolicy } from '../../istio/traffic/destination-rule.ts';
+import type { TrafficDistribution } from '../../istio/hosts/traffic-distribution.ts';
 
 /** How requests prefer localities. */
 export interface LocalityPolicy {

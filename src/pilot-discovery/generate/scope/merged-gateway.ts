@@ -1,12 +1,12 @@
-import type { GatewayServer } from '../../istio/gateway.ts';
-import type { Resource } from '../../istio/model.ts';
+import type { GatewayServer } from '../../istio/workloads/gateway.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import { byAge } from '../../environment/age.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { memoTable } from './memo.ts';
 import { ownPorts } from './own-ports.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
-import { isHttp, isTls } from '../../istio/is-http.ts';
+import { isHttp, isTls } from '../../istio/fields/is-http.ts';
 
 type Gateway = Resource<'Gateway'>;
 

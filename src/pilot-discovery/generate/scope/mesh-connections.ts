@@ -1,7 +1,7 @@
-import type { Resource } from '../../istio/model.ts';
-import type { ConnectionMatch } from '../../istio/virtual-service.ts';
-import { isWithin } from '../../istio/wildcard-host.ts';
-import { isTls } from '../../istio/is-http.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { ConnectionMatch } from '../../istio/traffic/virtual-service.ts';
+import { isWithin } from '../../istio/fields/wildcard-host.ts';
+import { isTls } from '../../istio/fields/is-http.ts';
 import { outboundName } from './cluster-name.ts';
 import { type ConnectionCluster, connectionClusters } from './connection-clusters.ts';
 import { memoTable } from './memo.ts';

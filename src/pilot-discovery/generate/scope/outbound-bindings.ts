@@ -1,19 +1,19 @@
 import { isIP } from 'node:net';
-import type { Egress } from '../../istio/sidecar.ts';
-import type { Protocol } from '../../istio/values.ts';
-import type { ServicePort } from '../../istio/service-entry.ts';
+import type { Egress } from '../../istio/workloads/sidecar.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
+import type { ServicePort } from '../../istio/hosts/service-entry.ts';
 import {
   serviceKey,
   type Environment,
   type ServiceEndpoints,
 } from '../../environment/environment.ts';
-import { isPartialWildcard } from '../../istio/host-names.ts';
+import { isPartialWildcard } from '../../istio/fields/host-names.ts';
 import { bindAddresses, mayBind } from './bind-address.ts';
 import { isForAllPorts } from './imported-services.ts';
 import { memoTable, steadyLists } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import type { Services, VisibleService } from './visible-services.ts';
-import { isHttp, isTls } from '../../istio/is-http.ts';
+import { isHttp, isTls } from '../../istio/fields/is-http.ts';
 
 /** The address and the match of a listener for one port of a service. */
 export interface OutboundBinding {

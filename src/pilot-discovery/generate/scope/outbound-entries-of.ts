@@ -1,4 +1,4 @@
-import type { Egress } from '../../istio/sidecar.ts';
+import type { Egress } from '../../istio/workloads/sidecar.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { bindAddresses } from './bind-address.ts';
 import { memoTable } from './memo.ts';

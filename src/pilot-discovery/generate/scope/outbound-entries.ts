@@ -1,4 +1,4 @@
-import type { ServicePort } from '../../istio/service-entry.ts';
+import type { ServicePort } from '../../istio/hosts/service-entry.ts';
 import type { ChainsOf, ConnectionChain } from './mesh-connections.ts';
 import type { BindingPlace, ListenerKind, OutboundBinding } from './outbound-bindings.ts';
 

@@ -1,7 +1,7 @@
 // Why: docs/decisions/090-a-sidecar-is-a-scope.md
 import { changedKeys } from '../../../shared/maps/sorted-map.ts';
-import type { Resource } from '../../istio/model.ts';
-import type { Egress } from '../../istio/sidecar.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { Egress } from '../../istio/workloads/sidecar.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { type EgressHosts, egressHosts } from './egress-hosts.ts';
 import { importedServices } from './imported-services.ts';

@@ -1,4 +1,4 @@
-import type { ServicePort } from '../../istio/service-entry.ts';
+import type { ServicePort } from '../../istio/hosts/service-entry.ts';
 import {
   hostOf,
   serviceKey,

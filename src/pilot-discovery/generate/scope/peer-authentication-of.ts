@@ -1,6 +1,6 @@
-import type { Resource } from '../../istio/model.ts';
-import type { Labels } from '../../istio/values.ts';
-import type { MutualTlsMode } from '../../istio/peer-authentication.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { Labels } from '../../istio/fields/values.ts';
+import type { MutualTlsMode } from '../../istio/security/peer-authentication.ts';
 import type { Environment } from '../../environment/environment.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';

@@ -1,7 +1,7 @@
 // Why: docs/decisions/092-a-provider-is-used-if-its-service-is-visible.md
 import type { Environment } from '../../environment/environment.ts';
-import type { ExtensionProvider } from '../../istio/extension-provider.ts';
-import type { ProviderAddress } from '../../istio/provider-address.ts';
+import type { ExtensionProvider } from '../../istio/telemetry/extension-provider.ts';
+import type { ProviderAddress } from '../../istio/fields/provider-address.ts';
 import { outboundName } from './cluster-name.ts';
 import { placeOfProvider } from './provider-place.ts';
 import { outboundScope } from './outbound-scope.ts';

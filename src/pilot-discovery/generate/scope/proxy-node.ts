@@ -1,5 +1,5 @@
-import type { ProxyTracing } from '../../istio/proxy-tracing.ts';
-import type { Labels } from '../../istio/values.ts';
+import type { ProxyTracing } from '../../istio/telemetry/proxy-tracing.ts';
+import type { Labels } from '../../istio/fields/values.ts';
 
 /** The properties of a proxy in its first request that affect what it receives. */
 export interface ProxyNode {

@@ -1,5 +1,5 @@
-import { canonicalAddress } from '../../istio/canonical.ts';
-import { sentTracing } from '../../istio/read-proxy-tracing.ts';
+import { canonicalAddress } from '../../istio/fields/canonical.ts';
+import { sentTracing } from '../../istio/telemetry/read-proxy-tracing.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { isObject } from '../../../shared/text/is-object.ts';

@@ -1,6 +1,6 @@
-import type { Resource } from '../../istio/model.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import type { Environment, Service } from '../../environment/environment.ts';
-import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
+import { isWildcard, isWithin } from '../../istio/fields/wildcard-host.ts';
 import { exportedRules } from './exported-rules.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';

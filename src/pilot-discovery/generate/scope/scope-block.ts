@@ -1,5 +1,5 @@
-import type { Resource } from '../../istio/model.ts';
-import type { Egress } from '../../istio/sidecar.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { Egress } from '../../istio/workloads/sidecar.ts';
 import type { Services } from './visible-services.ts';
 
 /** The part of a scope that is for the listeners of one block of a Sidecar, or for all. */

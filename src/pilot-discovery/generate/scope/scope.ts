@@ -1,5 +1,5 @@
 // Why: docs/decisions/075-namespaces-share-views.md
-import type { Resource } from '../../istio/model.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { labelsOfDistribution } from './locality-policy.ts';
 import { memoTable } from './memo.ts';

@@ -1,5 +1,5 @@
-import type { Resource } from '../../istio/model.ts';
-import type { OutboundPolicy } from '../../istio/sidecar.ts';
+import type { Resource } from '../../istio/documents/model.ts';
+import type { OutboundPolicy } from '../../istio/workloads/sidecar.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';

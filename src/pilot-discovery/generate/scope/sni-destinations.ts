@@ -1,4 +1,4 @@
-import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
+import { isWildcard, isWithin } from '../../istio/fields/wildcard-host.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { outboundSni } from './cluster-name.ts';
 import type { ConnectionCluster } from './connection-clusters.ts';

@@ -1,5 +1,5 @@
 import type { Environment } from '../../environment/environment.ts';
-import type { Resource } from '../../istio/model.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
 

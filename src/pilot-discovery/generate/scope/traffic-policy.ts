@@ -3,7 +3,7 @@ import type {
   PortPolicy,
   ProxyProtocol,
   TrafficPolicy,
-} from '../../istio/destination-rule.ts';
+} from '../../istio/traffic/destination-rule.ts';
 
 const nothing: PortPolicy = {
   loadBalancer: undefined,

@@ -1,6 +1,6 @@
 import { changedKeys, SortedMap } from '../../../shared/maps/sorted-map.ts';
 import { type Environment, hostOf, serviceKey } from '../../environment/environment.ts';
-import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
+import { isWildcard, isWithin } from '../../istio/fields/wildcard-host.ts';
 import type { XdsResource } from '../../push/view.ts';
 import { noResources, type SortedView, withResources } from '../encoding/encode-resource.ts';
 import { type Derived, derivedTable, hold, release, type Uses, withUses } from './memo.ts';

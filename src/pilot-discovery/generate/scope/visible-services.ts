@@ -1,4 +1,4 @@
-import type { ExportTo } from '../../istio/values.ts';
+import type { ExportTo } from '../../istio/fields/values.ts';
 import type { Environment, Service } from '../../environment/environment.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../../istio/model.ts';
+import type { Resource } from '../../istio/documents/model.ts';
 import type { Environment, Service } from '../../environment/environment.ts';
 import { portOf, trimmed } from './imported-services.ts';
 import { byRegistry } from '../../environment/registries.ts';

@@ -1,4 +1,4 @@
-import { keyOf, type Resource } from '../../istio/model.ts';
+import { keyOf, type Resource } from '../../istio/documents/model.ts';
 import type { Endpoint, Environment } from '../../environment/environment.ts';
 import { byAge } from '../../environment/age.ts';
 import { entriesBy } from '../../environment/grouped.ts';

@@ -1,11 +1,11 @@
-import type { MeshConfig } from '../../istio/mesh-config.ts';
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
 import {
   type SdsSecretConfigSchema,
   TlsParameters_TlsProtocol as TlsProtocol,
 } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/common_pb.ts';
 import { DownstreamTlsContextSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
-import type { ServerCertificate, TerminatedTls } from '../../istio/gateway.ts';
-import type { IngressTls, TlsVersion } from '../../istio/sidecar.ts';
+import type { ServerCertificate, TerminatedTls } from '../../istio/workloads/gateway.ts';
+import type { IngressTls, TlsVersion } from '../../istio/workloads/sidecar.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import {
   certificateInFiles,

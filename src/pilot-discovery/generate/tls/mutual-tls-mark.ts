@@ -1,4 +1,4 @@
-import type { Subset, TrafficPolicy } from '../../istio/destination-rule.ts';
+import type { Subset, TrafficPolicy } from '../../istio/traffic/destination-rule.ts';
 import type { Endpoint, Environment } from '../../environment/environment.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import { memoTable } from '../scope/memo.ts';

@@ -1,4 +1,4 @@
-import type { ProxyProtocol } from '../../istio/destination-rule.ts';
+import type { ProxyProtocol } from '../../istio/traffic/destination-rule.ts';
 import type { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { ProxyProtocolConfig_Version as Version } from '../../../shared/proto/envoy/config/core/v3/proxy_protocol_pb.ts';
 import { ProxyProtocolUpstreamTransportSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol_pb.ts';

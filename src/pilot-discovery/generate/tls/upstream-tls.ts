@@ -1,4 +1,4 @@
-import type { ClientTls } from '../../istio/destination-rule.ts';
+import type { ClientTls } from '../../istio/traffic/destination-rule.ts';
 import type { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { RawBufferSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
 import {

@@ -1,5 +1,5 @@
-import { contentVersion } from '../../istio/content-version.ts';
-import { isLabel } from '../../istio/host-names.ts';
+import { contentVersion } from '../../istio/documents/content-version.ts';
+import { isLabel } from '../../istio/fields/host-names.ts';
 import {
   type AnyResource,
   type Flaw,
@@ -7,7 +7,7 @@ import {
   type Origin,
   type Resource,
   type ResourceKey,
-} from '../../istio/model.ts';
+} from '../../istio/documents/model.ts';
 import type { ReadInstances } from './read-instances.ts';
 
 /** The names and places that the resources of a datacenter get. */

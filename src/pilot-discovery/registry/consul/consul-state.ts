@@ -1,6 +1,6 @@
 // Why: docs/decisions/094-consul-is-read-as-a-whole.md
 import type { StoreEvent } from '../../environment/store-event.ts';
-import type { AnyResource, Flaw, ResourceKey } from '../../istio/model.ts';
+import type { AnyResource, Flaw, ResourceKey } from '../../istio/documents/model.ts';
 import {
   type ConsulPlace,
   type ConsulResources,

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { isMap } from '../../../shared/text/split-content.ts';
-import { canonicalAddress } from '../../istio/canonical.ts';
-import { portProtocol } from '../../istio/port-protocol.ts';
-import type { ServicePort, Workload } from '../../istio/service-entry.ts';
-import type { Labels } from '../../istio/values.ts';
+import { canonicalAddress } from '../../istio/fields/canonical.ts';
+import { portProtocol } from '../../istio/fields/port-protocol.ts';
+import type { ServicePort, Workload } from '../../istio/hosts/service-entry.ts';
+import type { Labels } from '../../istio/fields/values.ts';
 
 /** The instances of a service, as Consul lists them with their checks. */
 export interface ReadInstances {

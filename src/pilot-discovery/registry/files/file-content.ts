@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
-import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../../istio/model.ts';
+import {
+  type AnyResource,
+  type Flaw,
+  keyOf,
+  type ResourceKey,
+} from '../../istio/documents/model.ts';
 import type { Steps } from '../../../shared/text/steps.ts';
 import { documentsOf } from './documents.ts';
 import type { FileDocument } from './file-document.ts';

@@ -1,6 +1,6 @@
 import { changedKeys, SortedMap } from '../../../shared/maps/sorted-map.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
-import type { Flaw } from '../../istio/model.ts';
+import type { Flaw } from '../../istio/documents/model.ts';
 import { type FolderTree, unknownTree } from './folder-tree.ts';
 import type { FileContent } from './file-content.ts';
 import { type FileEdit, noWinners, type Winners, withFiles } from './winners.ts';

@@ -2,7 +2,7 @@ import { readOutsideSync } from '../../../shared/files/outside-file.ts';
 import { atOnce } from '../../../shared/text/steps.ts';
 import { emptyStore, reduceStore, type Store } from '../../environment/store.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
-import { readResourcesInSteps } from '../../istio/read-resources.ts';
+import { readResourcesInSteps } from '../../istio/documents/read-resources.ts';
 import { largestFile, lookAtFolder } from './folder-reader.ts';
 import { type Looked, reduceFolder, unknownFolder } from './folder-state.ts';
 import { unknownTree } from './folder-tree.ts';

@@ -1,5 +1,5 @@
 import { largest, type OutsideFile, readOutsideSync } from '../../../shared/files/outside-file.ts';
-import type { Flaw } from '../../istio/model.ts';
+import type { Flaw } from '../../istio/documents/model.ts';
 
 /** The content of a file with settings; `error` is why it is not used. */
 export type SettingFile<T> =

@@ -10,7 +10,7 @@ import {
   type SchedulerLike,
   timer,
 } from 'rxjs';
-import type { Flaw } from '../../istio/model.ts';
+import type { Flaw } from '../../istio/documents/model.ts';
 import { repeatOn } from '../../../operators/repeat-on.ts';
 import { watchFiles } from '../../../streams/watch-files.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';

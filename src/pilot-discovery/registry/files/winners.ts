@@ -1,4 +1,4 @@
-import type { AnyResource, Flaw, ResourceKey } from '../../istio/model.ts';
+import type { AnyResource, Flaw, ResourceKey } from '../../istio/documents/model.ts';
 import { SortedMap } from '../../../shared/maps/sorted-map.ts';
 import { type KeyClaim, claimsOf, winnerOf } from '../claims.ts';
 import type { FileContent } from './file-content.ts';

@@ -4,8 +4,8 @@ import { type HttpAnswer, httpAnswer } from '../../../shared/http/http-answer.ts
 import { bare } from '../../../shared/http/outside-proxy.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { jsonOf } from '../../../shared/text/json-of.ts';
-import { tokenKeys } from '../../istio/token-keys.ts';
-import type { KeysAddress } from '../../istio/token-rule.ts';
+import { tokenKeys } from '../../istio/security/token-keys.ts';
+import type { KeysAddress } from '../../istio/security/token-rule.ts';
 import { type BlockedRanges, guardedLookup } from './blocked-ranges.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
 

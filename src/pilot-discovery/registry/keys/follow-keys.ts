@@ -10,7 +10,7 @@ import {
   timer,
 } from 'rxjs';
 import { backOff } from '../../../operators/back-off.ts';
-import type { KeysAddress } from '../../istio/token-rule.ts';
+import type { KeysAddress } from '../../istio/security/token-rule.ts';
 import type { FetchKeys, KeysAnswer } from './fetch-keys.ts';
 
 /** The time between two fetches, in ms. */

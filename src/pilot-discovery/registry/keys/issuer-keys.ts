@@ -9,7 +9,7 @@ import {
   throttleTime,
 } from 'rxjs';
 import type { IssuerKeys } from '../../identity/review-by-keys.ts';
-import type { KeysAddress } from '../../istio/token-rule.ts';
+import type { KeysAddress } from '../../istio/security/token-rule.ts';
 import type { FetchKeys } from './fetch-keys.ts';
 import { followKeys } from './follow-keys.ts';
 

@@ -16,8 +16,8 @@ import {
 } from 'rxjs';
 import type { FetchedKeys } from '../../environment/fetched-keys.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
-import type { Flaw } from '../../istio/model.ts';
-import type { KeysAddress } from '../../istio/token-rule.ts';
+import type { Flaw } from '../../istio/documents/model.ts';
+import type { KeysAddress } from '../../istio/security/token-rule.ts';
 import type { FetchKeys, KeysAnswer } from './fetch-keys.ts';
 import { followKeys } from './follow-keys.ts';
 

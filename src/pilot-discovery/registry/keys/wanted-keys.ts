@@ -2,7 +2,7 @@ import { distinctUntilChanged, map, type OperatorFunction, scan } from 'rxjs';
 import { keysId } from '../../environment/fetched-keys.ts';
 import { ofKind, type Resources } from '../../environment/resources.ts';
 import type { Store } from '../../environment/store.ts';
-import { keyOf } from '../../istio/model.ts';
+import { keyOf } from '../../istio/documents/model.ts';
 import { type KeysRequest, keysSourceName, type WantedKeys } from './keys-source.ts';
 
 interface Seen {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
-import type { Group } from '../../istio/group-versions.ts';
-import { isOfCluster, kinds } from '../../istio/kinds.ts';
-import type { WrittenKind } from '../../istio/model.ts';
+import type { Group } from '../../istio/documents/group-versions.ts';
+import { isOfCluster, kinds } from '../../istio/documents/kinds.ts';
+import type { WrittenKind } from '../../istio/documents/model.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
 
 /** Objects of one kind, as the API server has them. */

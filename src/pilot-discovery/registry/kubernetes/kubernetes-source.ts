@@ -11,7 +11,7 @@ import { followObjects } from '../../../shared/kube/follow.ts';
 import type { KubeApi } from '../../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
-import { readObject, type ReadText } from '../../istio/read-resources.ts';
+import { readObject, type ReadText } from '../../istio/documents/read-resources.ts';
 import { type FollowedKind, followedKinds, pruned } from './followed-kinds.ts';
 import { noObjects, type ObjectsState, reduceObjects } from './objects-state.ts';
 

@@ -5,12 +5,12 @@ import { followObjects } from '../../../shared/kube/follow.ts';
 import type { KubeApi } from '../../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
-import { defaultMeshConfig, type MeshConfig } from '../../istio/mesh-config.ts';
-import type { Flaw } from '../../istio/model.ts';
-import { placeOf } from '../../istio/place-of.ts';
-import { readMeshConfig } from '../../istio/read-mesh-config.ts';
-import { type MeshNetworks, noNetworks } from '../../istio/mesh-networks.ts';
-import { readMeshNetworks } from '../../istio/read-mesh-networks.ts';
+import { defaultMeshConfig, type MeshConfig } from '../../istio/mesh/mesh-config.ts';
+import type { Flaw } from '../../istio/documents/model.ts';
+import { placeOf } from '../../istio/documents/place-of.ts';
+import { readMeshConfig } from '../../istio/mesh/read-mesh-config.ts';
+import { type MeshNetworks, noNetworks } from '../../istio/mesh/mesh-networks.ts';
+import { readMeshNetworks } from '../../istio/mesh/read-mesh-networks.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
 

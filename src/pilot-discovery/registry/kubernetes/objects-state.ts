@@ -10,8 +10,8 @@ import {
   type Kind,
   keyOf,
   type ResourceKey,
-} from '../../istio/model.ts';
-import type { ReadText } from '../../istio/read-resources.ts';
+} from '../../istio/documents/model.ts';
+import type { ReadText } from '../../istio/documents/read-resources.ts';
 import { claimsOf, winnerOf } from '../claims.ts';
 
 /** Reads an object as its reader does. Pure; never throws. */

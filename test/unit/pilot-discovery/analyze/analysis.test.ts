@@ -6,7 +6,7 @@ import { analysisOf, inOrder } from '../../../../src/pilot-discovery/analyze/ana
 import { fieldLines } from '../../../../src/pilot-discovery/analyze/field-lines.ts';
 import type { AnalysisContext } from '../../../../src/pilot-discovery/analyze/facts.ts';
 import { eachResource } from '../../../../src/pilot-discovery/environment/resources.ts';
-import { readMeshConfig } from '../../../../src/pilot-discovery/istio/read-mesh-config.ts';
+import { readMeshConfig } from '../../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
 import {
   type ReadPath,
   readPaths,

@@ -7,7 +7,7 @@ import {
   type RootMapsState,
 } from '../../../../src/pilot-discovery/ca/reduce-root-maps.ts';
 import type { RootMapsChange } from '../../../../src/pilot-discovery/ca/root-maps-event.ts';
-import type { LabelSelector } from '../../../../src/pilot-discovery/istio/label-selector.ts';
+import type { LabelSelector } from '../../../../src/pilot-discovery/istio/fields/label-selector.ts';
 
 const bundle = (digest: string): RootMapsChange => ({
   type: 'bundle',

@@ -18,7 +18,7 @@ import {
   type Store,
 } from '../../../../src/pilot-discovery/environment/store.ts';
 import { viewer } from '../../../../src/pilot-discovery/generate/view-of.ts';
-import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
+import { readResources } from '../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { type View, type XdsType, xdsTypes } from '../../../../src/pilot-discovery/push/view.ts';
 import { growthRatio } from '../../../support/growth-ratio.ts';
 import { meshOfServices } from '../../../support/mesh-of-services.ts';

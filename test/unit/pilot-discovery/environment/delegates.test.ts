@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyResource } from '../../../../src/pilot-discovery/istio/model.ts';
+import type { AnyResource } from '../../../../src/pilot-discovery/istio/documents/model.ts';
 import type {
   HttpMatch,
   HttpRoute,
-} from '../../../../src/pilot-discovery/istio/virtual-service.ts';
+} from '../../../../src/pilot-discovery/istio/traffic/virtual-service.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import { noChanges } from '../../../../src/pilot-discovery/environment/changes.ts';
 import { emptyStore, reduceStore } from '../../../../src/pilot-discovery/environment/store.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SortedMap } from '../../../../src/shared/maps/sorted-map.ts';
-import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
-import { type AnyResource, keyOf } from '../../../../src/pilot-discovery/istio/model.ts';
+import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh/mesh-config.ts';
+import { type AnyResource, keyOf } from '../../../../src/pilot-discovery/istio/documents/model.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import type { Environment } from '../../../../src/pilot-discovery/environment/environment.ts';
 import {

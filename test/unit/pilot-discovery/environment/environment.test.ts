@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
-import type { AnyResource } from '../../../../src/pilot-discovery/istio/model.ts';
+import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh/mesh-config.ts';
+import type { AnyResource } from '../../../../src/pilot-discovery/istio/documents/model.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import type {
   Endpoint,

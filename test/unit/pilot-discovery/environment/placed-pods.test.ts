@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import { emptyStore, reduceStore } from '../../../../src/pilot-discovery/environment/store.ts';
 import type { Environment } from '../../../../src/pilot-discovery/environment/environment.ts';
-import { keyOf } from '../../../../src/pilot-discovery/istio/model.ts';
-import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
+import { keyOf } from '../../../../src/pilot-discovery/istio/documents/model.ts';
+import { readResources } from '../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 
 const service = `
 apiVersion: v1

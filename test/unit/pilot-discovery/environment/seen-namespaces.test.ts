@@ -5,8 +5,8 @@ import type { Environment } from '../../../../src/pilot-discovery/environment/en
 import { eachResource } from '../../../../src/pilot-discovery/environment/resources.ts';
 import { emptyStore, reduceStore } from '../../../../src/pilot-discovery/environment/store.ts';
 import type { StoreEvent } from '../../../../src/pilot-discovery/environment/store-event.ts';
-import { readMeshConfig } from '../../../../src/pilot-discovery/istio/read-mesh-config.ts';
-import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
+import { readMeshConfig } from '../../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
+import { readResources } from '../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 
 const service = (namespace: string, name = 'web') => `
 apiVersion: v1

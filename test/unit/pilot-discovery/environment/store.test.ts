@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
+import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh/mesh-config.ts';
 import type {
   AnyResource,
   Flaw,
   ResourceKey,
-} from '../../../../src/pilot-discovery/istio/model.ts';
+} from '../../../../src/pilot-discovery/istio/documents/model.ts';
 import {
   changeClass,
   type Changes,

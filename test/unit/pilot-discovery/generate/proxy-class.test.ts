@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listenersOf } from '../../../../src/pilot-discovery/generate/listeners/listeners.ts';
 import { classOf } from '../../../../src/pilot-discovery/generate/proxy-class.ts';
-import { defaultProxyTracing } from '../../../../src/pilot-discovery/istio/proxy-tracing.ts';
+import { defaultProxyTracing } from '../../../../src/pilot-discovery/istio/telemetry/proxy-tracing.ts';
 import type { ProxyNode } from '../../../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { routesOf } from '../../../../src/pilot-discovery/generate/routes/routes.ts';
 import { meshIn } from '../../../support/golden.ts';

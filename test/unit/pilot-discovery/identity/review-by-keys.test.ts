@@ -10,7 +10,7 @@ import {
   reviewByKeys,
 } from '../../../../src/pilot-discovery/identity/review-by-keys.ts';
 import type { ReviewToken } from '../../../../src/pilot-discovery/identity/review-token.ts';
-import { tokenKeys } from '../../../../src/pilot-discovery/istio/token-keys.ts';
+import { tokenKeys } from '../../../../src/pilot-discovery/istio/security/token-keys.ts';
 
 interface Pair {
   readonly publicKey: KeyObject;

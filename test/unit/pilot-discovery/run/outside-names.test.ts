@@ -12,7 +12,7 @@ import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/disco
 import { foldView, initialView } from '../../../../src/pilot-discovery/state/fold-view.ts';
 import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-discovery.ts';
 import { readNode } from '../../../../src/pilot-discovery/generate/scope/read-node.ts';
-import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
+import { readResources } from '../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { printFamilies } from '../../../../src/shared/metrics/metric-family.ts';
 import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { ownMember } from '../../../../src/shared/text/own-member.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as yaml from 'yaml';
-import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
+import { readResources } from '../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { documentsOf } from '../../../../src/pilot-discovery/registry/files/documents.ts';
 import { quickYaml } from '../../../../src/shared/text/quick-yaml.ts';
 import { cases, resourceOf } from '../../../verdicts/cases.ts';

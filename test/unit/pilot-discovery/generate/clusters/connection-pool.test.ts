@@ -4,7 +4,7 @@ import {
   httpOptions,
   upstreamHttpOf,
 } from '../../../../../src/pilot-discovery/generate/clusters/connection-pool.ts';
-import type { Protocol } from '../../../../../src/pilot-discovery/istio/values.ts';
+import type { Protocol } from '../../../../../src/pilot-discovery/istio/fields/values.ts';
 import { ClusterSchema } from '../../../../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { canonical, meshIn, messageYaml, specIn } from '../../../../support/golden.ts';
 

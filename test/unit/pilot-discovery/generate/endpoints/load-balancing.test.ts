@@ -5,7 +5,7 @@ import {
 } from '../../../../../src/pilot-discovery/generate/endpoints/load-balancing.ts';
 import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { ClusterSchema } from '../../../../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
-import type { TrafficDistribution } from '../../../../../src/pilot-discovery/istio/traffic-distribution.ts';
+import type { TrafficDistribution } from '../../../../../src/pilot-discovery/istio/hosts/traffic-distribution.ts';
 import { canonical, messageYaml, specIn } from '../../../../support/golden.ts';
 
 const policyIn = (trafficPolicy: string) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { placed } from '../../../../../src/pilot-discovery/generate/endpoints/locality-lb.ts';
 import { localityPolicyOf } from '../../../../../src/pilot-discovery/generate/scope/locality-policy.ts';
-import type { TrafficDistribution } from '../../../../../src/pilot-discovery/istio/traffic-distribution.ts';
+import type { TrafficDistribution } from '../../../../../src/pilot-discovery/istio/hosts/traffic-distribution.ts';
 import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { canonical, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endpointView } from '../../../../../src/pilot-discovery/generate/endpoints/endpoints.ts';
-import { readMeshNetworks } from '../../../../../src/pilot-discovery/istio/read-mesh-networks.ts';
+import { readMeshNetworks } from '../../../../../src/pilot-discovery/istio/mesh/read-mesh-networks.ts';
 import { ClusterLoadAssignmentSchema } from '../../../../../src/shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import { proxyIn, resourcesYaml, replacing, canonical } from '../../../../support/golden.ts';
 import { endpointsOf, environmentOf } from '../../../../support/generated.ts';

@@ -4,8 +4,8 @@ import {
   accessFilters,
   type AccessPolicyResource,
 } from '../../../../../src/pilot-discovery/generate/listeners/access-filters.ts';
-import { readResources } from '../../../../../src/pilot-discovery/istio/read-resources.ts';
-import type { AnyResource } from '../../../../../src/pilot-discovery/istio/model.ts';
+import { readResources } from '../../../../../src/pilot-discovery/istio/documents/read-resources.ts';
+import type { AnyResource } from '../../../../../src/pilot-discovery/istio/documents/model.ts';
 import { published } from '../../../../support/envoy-api.ts';
 
 const isPolicy = (one: AnyResource): one is AccessPolicyResource =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operationMatches } from '../../../../../src/pilot-discovery/generate/listeners/access-operations.ts';
-import type { OperationAttribute } from '../../../../../src/pilot-discovery/istio/access-policy.ts';
+import type { OperationAttribute } from '../../../../../src/pilot-discovery/istio/security/access-policy.ts';
 import { PermissionSchema } from '../../../../../src/shared/proto/envoy/config/rbac/v3/rbac_pb.ts';
 import { canonical, messageYaml } from '../../../../support/golden.ts';
 

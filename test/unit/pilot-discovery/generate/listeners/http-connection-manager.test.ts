@@ -3,7 +3,7 @@ import {
   inboundManager,
   outboundManager,
 } from '../../../../../src/pilot-discovery/generate/listeners/http-connection-manager.ts';
-import type { Protocol } from '../../../../../src/pilot-discovery/istio/values.ts';
+import type { Protocol } from '../../../../../src/pilot-discovery/istio/fields/values.ts';
 import { FilterChainSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { canonical, messageYaml, noReporting, proxyIn } from '../../../../support/golden.ts';
 

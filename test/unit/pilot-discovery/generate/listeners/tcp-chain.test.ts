@@ -3,7 +3,7 @@ import {
   blackHole,
   tcpFilters,
 } from '../../../../../src/pilot-discovery/generate/listeners/tcp-chain.ts';
-import type { Protocol } from '../../../../../src/pilot-discovery/istio/values.ts';
+import type { Protocol } from '../../../../../src/pilot-discovery/istio/fields/values.ts';
 import { FilterChainSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
 import {
   canonical,

@@ -9,7 +9,7 @@ import { rulesOfHosts } from '../../../../../src/pilot-discovery/generate/routes
 import { outboundScope } from '../../../../../src/pilot-discovery/generate/scope/outbound-scope.ts';
 import { VirtualHostSchema } from '../../../../../src/shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { shortNames } from '../../../../../src/pilot-discovery/generate/routes/virtual-host-domains.ts';
-import type { MeshConfig } from '../../../../../src/pilot-discovery/istio/mesh-config.ts';
+import type { MeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/mesh-config.ts';
 import { typeUrls } from '../../../../../src/pilot-discovery/push/view.ts';
 import { published } from '../../../../support/envoy-api.ts';
 import { canonical, replacing } from '../../../../support/golden.ts';

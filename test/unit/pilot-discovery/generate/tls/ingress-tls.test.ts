@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inboundListeners } from '../../../../../src/pilot-discovery/generate/listeners/inbound-listeners.ts';
 import type { ProxyNode } from '../../../../../src/pilot-discovery/generate/scope/proxy-node.ts';
-import { readResources } from '../../../../../src/pilot-discovery/istio/read-resources.ts';
+import { readResources } from '../../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { typeUrls } from '../../../../../src/pilot-discovery/push/view.ts';
 import { published } from '../../../../support/envoy-api.ts';
 import { environmentOf, proxyAt } from '../../../../support/generated.ts';

@@ -9,7 +9,7 @@ import {
   nothingEmitted,
   unknownConsul,
 } from '../../../../../src/pilot-discovery/registry/consul/consul-state.ts';
-import { keyOf } from '../../../../../src/pilot-discovery/istio/model.ts';
+import { keyOf } from '../../../../../src/pilot-discovery/istio/documents/model.ts';
 
 const place: ConsulPlace = {
   source: 'Consul',

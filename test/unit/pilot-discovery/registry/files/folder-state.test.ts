@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnyResource, Flaw } from '../../../../../src/pilot-discovery/istio/model.ts';
+import type {
+  AnyResource,
+  Flaw,
+} from '../../../../../src/pilot-discovery/istio/documents/model.ts';
 import {
   againAfter,
   type FolderState,

@@ -1,0 +1,205 @@
+import { ownMember } from '../../../shared/text/own-member.ts';
+import { closedSpec } from './closed-spec.ts';
+import { contentVersion } from './content-version.ts';
+import { headOf } from './document-head.ts';
+import { foreignDocument, isOfIstio } from './foreign-document.ts';
+import { groupVersions } from './group-versions.ts';
+import { type Head, isOfCluster, kinds, type ReadKind } from './kinds.ts';
+import { controller } from '../hosts/kubernetes-metadata.ts';
+import { ignored, members, type Place, text, texts } from '../fields/members.ts';
+import type { AnyResource, Flaw, Origin, WrittenKind } from './model.ts';
+import { resourceFlaws, type ResourceFlaws } from './resource-flaws.ts';
+import type { Workload } from '../hosts/service-entry.ts';
+import type { Item } from './text-items.ts';
+
+/** The origin of a text with resources. */
+export interface TextPlace {
+  readonly source: string;
+  readonly path: string;
+  /** The namespace of resources that name none. */
+  readonly defaultNamespace: string;
+}
+
+/** A document as it was read. */
+export interface ReadDocument {
+  /** Undefined for a document that is refused, or that belongs to another program. */
+  readonly resource?: AnyResource | undefined;
+  /** Closes what a refused resource would restrict, if the resource has no good version. */
+  readonly closing?: AnyResource | undefined;
+  readonly flaws: readonly Flaw[];
+}
+
+/**
+ * Whether a kind belongs to another tool. Some have the same name: `Service` of Knative, `Gateway`
+ * of the Gateway API.
+ */
+function isForeignKind({ kind, apiVersion }: Pick<Head, 'kind' | 'apiVersion'>): boolean {
+  if (!Object.hasOwn(kinds, kind)) return true;
+  if (apiVersion.startsWith('gateway.networking.')) return true;
+  const { group } = kinds[kind as WrittenKind];
+  if (group === 'core') return apiVersion.includes('/');
+  return group === 'discovery.k8s.io' && apiVersion !== '' && !apiVersion.startsWith(`${group}/`);
+}
+
+/** Kinds of Istio that are not served yet. */
+const later = ['EnvoyFilter', 'WorkloadGroup', 'WasmPlugin'];
+
+/** The metadata that only an API server writes. */
+const ofTheServer = [
+  'generation',
+  'resourceVersion',
+  'uid',
+  'selfLink',
+  'managedFields',
+  'finalizers',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+];
+
+/** Reads one document. Never throws. Pure. */
+export function readDocument(
+  { content: contentOf, line, lineOf }: Item,
+  { source, path, defaultNamespace }: TextPlace,
+): ReadDocument {
+  const content = contentOf();
+  const origin: Origin = { source, path, line };
+  if (!content.ok) return flawOf(origin, '', content.reason, 'error');
+  const { value } = content;
+  const written = headOf(value);
+  const foreign = isForeignKind(written) ? foreignDocument(written, value) : undefined;
+  if (foreign !== undefined) return flawOf(origin, 'kind', foreign, 'info');
+  const namespace = isOfCluster(written.kind) ? '' : written.namespace || defaultNamespace;
+  const head = { ...written, namespace };
+  if (!isWrittenKind(head.kind)) {
+    const flaws = resourceFlaws(undefined, origin, lineOf);
+    tellUnknownKind(head, flaws.tell);
+    return { flaws: flaws.list() };
+  }
+  const key = head.name === '' ? undefined : `${head.kind}/${namespace}/${head.name}`;
+  const flaws = resourceFlaws(key, origin, lineOf);
+  const read = readKnown({ value, head, kind: head.kind, origin }, flaws);
+  return { ...read, flaws: flaws.list() };
+}
+
+const isWrittenKind = (kind: string): kind is WrittenKind => Object.hasOwn(kinds, kind);
+
+function flawOf(
+  origin: Origin,
+  field: string,
+  reason: string,
+  severity: Flaw['severity'],
+): ReadDocument {
+  return { flaws: [{ key: undefined, origin, field, reason, severity }] };
+}
+
+function tellUnknownKind({ apiVersion, kind }: Head, tell: Place['tell']): void {
+  if (isOfIstio(apiVersion) && later.includes(kind)) {
+    tell('kind', `${kind} is not served yet, and has no effect`, 'warning');
+    return;
+  }
+  const flaw = kind === '' ? 'it is missing' : `'${kind}' is not known`;
+  tell('kind', `${flaw}: one of ${Object.keys(kinds).join(', ')}`, 'error');
+}
+
+/** A document of a known kind. */
+interface KnownDocument {
+  readonly value: unknown;
+  /** With the namespace that the resource is in. */
+  readonly head: Head;
+  readonly kind: WrittenKind;
+  readonly origin: Origin;
+}
+
+function readKnown(
+  document: KnownDocument,
+  flaws: ResourceFlaws,
+): Pick<ReadDocument, 'resource' | 'closing'> {
+  const { value, head, kind, origin } = document;
+  const reader = kinds[kind] as ReadKind<WrittenKind>;
+  const version = groupVersions[reader.group];
+  if (!version.right.test(head.apiVersion))
+    flaws.tell('apiVersion', `'${head.apiVersion}' is not ${version.text}`, 'error');
+  // A newer Istio has more fields. A resource that restricts access is refused if it has such a
+  // field.
+  const place: Place = {
+    parent: undefined,
+    step: '',
+    unknown: reader.group === 'security' ? 'error' : 'warning',
+    ifWrong: 'refuse',
+    tell: flaws.tell,
+  };
+  const { metadata, spec } = members(value, place, [], (get) => {
+    get('apiVersion', text);
+    get('kind', text);
+    const metadata = get('metadata', readMetadata);
+    if ('readWhole' in reader) {
+      const spec = reader.readWhole(get, { ...head, ...metadata }, place);
+      // Kubernetes writes there what it did, and when.
+      return { metadata: { ...metadata, annotations: {} }, spec };
+    }
+    get('status', ignored);
+    return { metadata, spec: get('spec', reader.read(head)) };
+  });
+  if (head.name === '') flaws.tell('metadata.name', 'it is missing', 'error');
+  const { labels, annotations, created } = metadata;
+  const unversioned: Unversioned = {
+    kind,
+    namespace: head.namespace,
+    name: head.name,
+    labels,
+    annotations,
+    createdMs: created === '' ? 0 : Date.parse(created) || 0,
+    // A selector also matches the labels that a WorkloadEntry has as a resource.
+    spec: kind === 'WorkloadEntry' ? labelled(spec as Workload, labels) : spec,
+  };
+  return flaws.wrongFields().length === 0
+    ? { resource: versioned(unversioned, origin) }
+    : { closing: closingResource(document, unversioned, flaws.wrongFields()) };
+}
+
+const readMetadata = (value: unknown, place: Place) =>
+  members(value, place, [], (get) => {
+    for (const name of ofTheServer) get(name, ignored);
+    get('name', text);
+    get('namespace', text);
+    return {
+      labels: get('labels', texts),
+      annotations: get('annotations', texts),
+      created: get('creationTimestamp', text),
+      generateName: get('generateName', text),
+      owner: get('ownerReferences', controller),
+    };
+  });
+
+const labelled = (workload: Workload, labels: Readonly<Record<string, string>>): Workload => ({
+  ...workload,
+  labels: { ...workload.labels, ...labels },
+});
+
+type Unversioned = Pick<
+  AnyResource,
+  'kind' | 'namespace' | 'name' | 'labels' | 'annotations' | 'createdMs'
+> & { readonly spec: unknown; readonly closes?: string };
+
+function versioned(resource: Unversioned, origin: Origin): AnyResource {
+  return { ...resource, version: contentVersion(resource), origin } as AnyResource;
+}
+
+/** Undefined if the kind restricts nothing, or if no spec of it can be read. */
+function closingResource(
+  { value, head, kind, origin }: KnownDocument,
+  refused: Unversioned,
+  wrongFields: readonly string[],
+): AnyResource | undefined {
+  const reader = kinds[kind] as ReadKind<WrittenKind>;
+  if ('readWhole' in reader || reader.ifRefused === undefined) return undefined;
+  const { group, ifRefused, read } = reader;
+  const isOutside = wrongFields.some((field) => !/^(?:spec|metadata|apiVersion)\b/.test(field));
+  const spec = isOutside
+    ? undefined
+    : ownMember(value as Readonly<Record<string, unknown>>, 'spec');
+  const closed = closedSpec(read(head), ifRefused, spec, group === 'security');
+  if (closed === undefined) return undefined;
+  const name = head.name === '' ? `${origin.path}:${origin.line}` : head.name;
+  return versioned({ ...refused, name, spec: closed, closes: ifRefused.consequence }, origin);
+}

@@ -1,0 +1,124 @@
+import { isIP } from 'node:net';
+import { canonicalHost, isAddressRange } from '../fields/canonical.ts';
+import {
+  list,
+  members,
+  named,
+  needed,
+  port,
+  type ReadMember,
+  text,
+  warn,
+  wrong,
+} from '../fields/members.ts';
+import { clusterId } from './mesh-config.ts';
+import {
+  byAddress,
+  type MeshNetworks,
+  type NetworkGateway,
+  type NetworkRange,
+} from './mesh-networks.ts';
+import type { Flaw } from '../documents/model.ts';
+import { documentOf } from './setting-document.ts';
+
+export interface ReadNetworks {
+  readonly networks: MeshNetworks;
+  readonly flaws: readonly Flaw[];
+}
+
+const most = { gateways: 100, ranges: 1_000 };
+
+type Network = {
+  readonly ranges: readonly NetworkRange['selects'][];
+  readonly gateways: readonly Omit<NetworkGateway, 'network'>[];
+};
+
+/** Reads MeshNetworks in YAML. A part that has no effect here is a warning. Pure. */
+export function readMeshNetworks(content: string, path: string): ReadNetworks {
+  const flaws: Flaw[] = [];
+  const addFlaw = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
+    flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
+  const { value, lineOf } = documentOf(content, (line, reason) =>
+    addFlaw(line, '', reason, 'error'),
+  );
+  const networks = members(
+    value ?? {},
+    {
+      parent: undefined,
+      step: '',
+      unknown: 'error',
+      ifWrong: 'refuse',
+      tell: (field, reason, severity) => addFlaw(lineOf(field), field, reason, severity),
+    },
+    [],
+    (get) => Object.entries(get('networks', named(network))),
+  );
+  return {
+    networks: {
+      gateways: networks
+        .flatMap(([name, { gateways }]) =>
+          gateways.map((gateway) => ({ network: name, ...gateway })),
+        )
+        .sort(byNetwork),
+      ranges: networks.flatMap(([name, { ranges }]) =>
+        ranges.map((selects) => ({ network: name, selects })),
+      ),
+    },
+    flaws,
+  };
+}
+
+function byNetwork(a: NetworkGateway, b: NetworkGateway): number {
+  if (a.network !== b.network) return a.network < b.network ? -1 : 1;
+  return byAddress(a, b);
+}
+
+const network: ReadMember<Network> = (value, place) =>
+  members(value, place, [], (get) => ({
+    ranges: get('endpoints', list(endpoints, most.ranges)).flat(),
+    gateways: get('gateways', list(gateway, most.gateways)).flat(),
+  }));
+
+/** Reads an entry of `endpoints`. */
+const endpoints: ReadMember<readonly NetworkRange['selects'][]> = (value, place) =>
+  members(value, place, [], (get) => {
+    const range = get('fromCidr', rangeText);
+    const registry = get('fromRegistry', registryName);
+    if (range === '' && registry === '')
+      wrong(place, 'it is empty: fromCidr (such as 10.0.0.0/8) or fromRegistry is needed');
+    return [
+      ...(range === '' ? [] : [{ range }]),
+      ...(registry === clusterId ? (['cluster'] as const) : []),
+    ];
+  });
+
+const rangeText: ReadMember<string> = (value, place) => {
+  const range = text(value, place);
+  if (range === '' || (isAddressRange(range) && range.includes('/'))) return range;
+  wrong(place, `'${range}' is not a range of addresses (such as 10.0.0.0/8)`);
+  return '';
+};
+
+const registryName: ReadMember<string> = (value, place) => {
+  const name = text(value, place);
+  if (name !== '' && name !== clusterId)
+    warn(place, `'${name}' has no effect: the only cluster is '${clusterId}'`);
+  return name;
+};
+
+/** Reads an entry of `gateways`; one that has no effect here is left out. */
+const gateway: ReadMember<readonly Omit<NetworkGateway, 'network'>[]> = (value, place) =>
+  members(value, place, ['locality', 'registryServiceName'], (get) => {
+    const number = get('port', port);
+    const address = get('address', gatewayAddress);
+    if (number === undefined) wrong(place, 'its port is missing');
+    return address === '' || number === undefined ? [] : [{ address, port: number }];
+  });
+
+const gatewayAddress: ReadMember<string> = (value, place) => {
+  if (value === undefined) return '';
+  const address = canonicalHost(needed(value, place));
+  if (address === '' || isIP(address) !== 0) return address;
+  warn(place, `'${address}' has no effect: it is no IP address, and names are not resolved`);
+  return '';
+};

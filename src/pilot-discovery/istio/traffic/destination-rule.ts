@@ -1,0 +1,134 @@
+import type { ExportTo, Labels, Selector } from '../fields/values.ts';
+
+/** https://istio.io/v1.26/docs/reference/config/networking/destination-rule/ */
+export interface DestinationRule {
+  readonly host: string;
+  readonly trafficPolicy: TrafficPolicy | undefined;
+  readonly subsets: readonly Subset[];
+  readonly exportTo: ExportTo;
+  readonly workloadSelector: Selector;
+}
+
+export interface Subset {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly trafficPolicy: TrafficPolicy | undefined;
+}
+
+/** A setting that is not given is undefined. */
+export interface PortPolicy {
+  readonly loadBalancer: LoadBalancer | undefined;
+  readonly connectionPool: ConnectionPool | undefined;
+  readonly outlierDetection: OutlierDetection | undefined;
+  readonly tls: ClientTls | undefined;
+}
+
+export interface TrafficPolicy extends PortPolicy {
+  /** Undefined if connections of TCP are not tunnelled. */
+  readonly tunnel: Tunnel | undefined;
+  /** The version of the PROXY protocol that begins each connection; undefined for none. */
+  readonly proxyProtocol: ProxyProtocol | undefined;
+  /** By the number of the port. */
+  readonly portLevelSettings: ReadonlyMap<number, PortPolicy>;
+}
+
+/** How the address of the client is written at the beginning of a connection. */
+export type ProxyProtocol = 'V1' | 'V2';
+
+/** The proxy of the destination is asked over HTTP for a connection to another address. */
+export interface Tunnel {
+  readonly method: 'CONNECT' | 'POST';
+  readonly targetHost: string;
+  readonly targetPort: number;
+}
+
+export interface LoadBalancer {
+  readonly policy:
+    | { readonly type: 'unspecified' | 'least-request' | 'round-robin' | 'random' | 'passthrough' }
+    | {
+        readonly type: 'consistent-hash';
+        readonly key: HashKey;
+        readonly ring:
+          | { readonly type: 'ring-hash'; readonly minimumRingSize: number }
+          | { readonly type: 'maglev'; readonly tableSize: number };
+      };
+  readonly locality: LocalitySettings | undefined;
+  readonly warmup:
+    | {
+        readonly durationMs: number;
+        readonly minimumPercent: number | undefined;
+        readonly aggression: number | undefined;
+      }
+    | undefined;
+}
+
+export type HashKey =
+  | { readonly type: 'header'; readonly name: string }
+  | {
+      readonly type: 'cookie';
+      readonly name: string;
+      readonly path: string;
+      readonly ttlMs: number | undefined;
+    }
+  | { readonly type: 'source-ip' }
+  | { readonly type: 'query-parameter'; readonly name: string };
+
+export interface LocalitySettings {
+  readonly enabled: boolean | undefined;
+  readonly distribute: readonly {
+    readonly from: string;
+    readonly to: Readonly<Record<string, number>>;
+  }[];
+  readonly failover: readonly { readonly from: string; readonly to: string }[];
+  readonly failoverPriority: readonly string[];
+}
+
+export interface ConnectionPool {
+  readonly tcp: {
+    readonly maxConnections: number | undefined;
+    readonly connectTimeoutMs: number | undefined;
+    readonly tcpKeepalive:
+      | {
+          readonly probes: number | undefined;
+          readonly timeMs: number | undefined;
+          readonly intervalMs: number | undefined;
+        }
+      | undefined;
+    readonly maxConnectionDurationMs: number | undefined;
+    readonly idleTimeoutMs: number | undefined;
+  };
+  readonly http: {
+    readonly http1MaxPendingRequests: number | undefined;
+    readonly http2MaxRequests: number | undefined;
+    readonly maxRequestsPerConnection: number | undefined;
+    readonly maxRetries: number | undefined;
+    readonly idleTimeoutMs: number | undefined;
+    readonly h2UpgradePolicy: 'default' | 'upgrade' | 'do-not-upgrade';
+    readonly useClientProtocol: boolean;
+    readonly maxConcurrentStreams: number | undefined;
+  };
+}
+
+export interface OutlierDetection {
+  readonly consecutive5xxErrors: number | undefined;
+  readonly consecutiveGatewayErrors: number | undefined;
+  readonly splitExternalLocalOriginErrors: boolean;
+  readonly consecutiveLocalOriginFailures: number | undefined;
+  readonly intervalMs: number | undefined;
+  readonly baseEjectionTimeMs: number | undefined;
+  readonly maxEjectionPercent: number | undefined;
+  readonly minHealthPercent: number | undefined;
+}
+
+export interface ClientTls {
+  /** `closed`: the setting is wrong and was never right, so nothing is sent. */
+  readonly mode: 'disable' | 'simple' | 'mutual' | 'istio-mutual' | 'closed';
+  readonly clientCertificate: string;
+  readonly privateKey: string;
+  readonly caCertificates: string;
+  readonly caCrl: string;
+  readonly credentialName: string;
+  readonly subjectAltNames: readonly string[];
+  readonly sni: string;
+  readonly insecureSkipVerify: boolean;
+}

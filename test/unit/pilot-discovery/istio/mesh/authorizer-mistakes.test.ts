@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { readMeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
+
+const flawsOf = (provider: string) => {
+  const { mesh, flaws } = readMeshConfig(
+    `trustDomain: td\nextensionProviders:\n  - ${provider}\n`,
+    'mesh.yaml',
+  );
+  return {
+    authorizers: mesh.authorizers,
+    said: flaws.map(
+      ({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`,
+    ),
+  };
+};
+
+const refused = '; requests that a policy sends to this provider are refused';
+const http = (fields: string) => `{ name: p, envoyExtAuthzHttp: { ${fields} } }`;
+const grpc = (fields: string) => `{ name: p, envoyExtAuthzGrpc: { ${fields} } }`;
+const at = 'service: a.mesh, port: 80';
+const [ofHttp, ofGrpc] = ['envoyExtAuthzHttp', 'envoyExtAuthzGrpc'];
+
+describe('a mistake in an authorizer of the MeshConfig', () => {
+  it.each([
+    [http('port: 80'), ofHttp, 'service: it is missing'],
+    [http('service: 1, port: 80'), ofHttp, 'service: 1 is not a text'],
+    [
+      http('service: a/b/c, port: 80'),
+      ofHttp,
+      "service: 'a/b/c' is no service: give HOST, or NAMESPACE/HOST",
+    ],
+    [
+      http('service: /a.mesh, port: 80'),
+      ofHttp,
+      "service: '/a.mesh' is no service: give HOST, or NAMESPACE/HOST",
+    ],
+    [
+      http("service: '*.mesh', port: 80"),
+      ofHttp,
+      "service: '*.mesh' is not one service: name its host",
+    ],
+    [
+      http("service: 'a b', port: 80"),
+      ofHttp,
+      "service: 'a b' is no host: give a DNS name, which may begin with '*'",
+    ],
+    [http('service: a.mesh'), ofHttp, 'port: it is missing'],
+    [http('service: a.mesh, port: 0'), ofHttp, 'port: 0 is not a whole number from 1 to 65535'],
+    [
+      http(`${at}, timeout: 0s`),
+      ofHttp,
+      "timeout: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
+    ],
+    [http(`${at}, failOpen: yes please`), ofHttp, "failOpen: 'yes please' is not true or false"],
+    [
+      http(`${at}, statusOnError: Forbidden`),
+      ofHttp,
+      "statusOnError: 'Forbidden' is not a whole number from 100 to 599",
+    ],
+    [
+      http(`${at}, statusOnError: '499'`),
+      ofHttp,
+      'statusOnError: 499 is no status that Envoy answers with',
+    ],
+    [
+      http(`${at}, pathPrefix: check`),
+      ofHttp,
+      "pathPrefix: 'check' is no beginning of a path: it starts with / and has no spaces",
+    ],
+    [
+      http(`${at}, pathPrefix: '/a b'`),
+      ofHttp,
+      "pathPrefix: '/a b' is no beginning of a path: it starts with / and has no spaces",
+    ],
+    [
+      http(`${at}, includeRequestHeadersInCheck: ['*']`),
+      ofHttp,
+      "includeRequestHeadersInCheck[0]: '*' stands for each header: name some, such as x-*",
+    ],
+    [
+      http(`${at}, includeHeadersInCheck: ['a b']`),
+      ofHttp,
+      "includeHeadersInCheck[0]: 'a b' is no name of a header",
+    ],
+    [
+      http(`${at}, headersToUpstreamOnAllow: ['']`),
+      ofHttp,
+      'headersToUpstreamOnAllow[0]: it is missing',
+    ],
+    [
+      http(`${at}, headersToDownstreamOnDeny: x-a`),
+      ofHttp,
+      "headersToDownstreamOnDeny: 'x-a' is not a list",
+    ],
+    [
+      http(`${at}, headersToDownstreamOnAllow: ['*']`),
+      ofHttp,
+      "headersToDownstreamOnAllow[0]: '*' stands for each header: name some, such as x-*",
+    ],
+    [
+      http(`${at}, includeAdditionalHeadersInCheck: { host: a }`),
+      ofHttp,
+      "includeAdditionalHeadersInCheck.host: 'host' is no name of a header that can be added",
+    ],
+    [
+      http(`${at}, includeAdditionalHeadersInCheck: { x-a: '%BAD%' }`),
+      ofHttp,
+      'includeAdditionalHeadersInCheck.x-a: Envoy has no %BAD%: write %% for a percent sign',
+    ],
+    [
+      http(`${at}, includeRequestBodyInCheck: { allowPartialMessage: true }`),
+      ofHttp,
+      'includeRequestBodyInCheck.maxRequestBytes: it is missing',
+    ],
+    [
+      http(`${at}, includeRequestBodyInCheck: { maxRequestBytes: 0 }`),
+      ofHttp,
+      'includeRequestBodyInCheck.maxRequestBytes: 0 is not a whole number from 1 to 4294967295',
+    ],
+    [grpc('port: 80'), ofGrpc, 'service: it is missing'],
+    [
+      grpc('service: a.mesh, port: http'),
+      ofGrpc,
+      "port: 'http' is not a whole number from 1 to 65535",
+    ],
+    [
+      grpc(`${at}, statusOnError: '99'`),
+      ofGrpc,
+      "statusOnError: '99' is not a whole number from 100 to 599",
+    ],
+  ])('%s is named, and closes it', (provider, kind, said) => {
+    const found = flawsOf(provider);
+    expect(found.said).toEqual([`warning 3 extensionProviders[0].${kind}.${said}${refused}`]);
+    expect(found.authorizers).toEqual([{ name: 'p', authorizer: 'closed' }]);
+  });
+
+  it.each([
+    [
+      `{ name: p, envoyExtAuthzHttp: { ${at} }, envoyExtAuthzGrpc: { ${at} } }`,
+      `extensionProviders[0]: it has envoyExtAuthzHttp and envoyExtAuthzGrpc: give one${refused}`,
+      [{ name: 'p', authorizer: 'closed' }],
+    ],
+    [
+      `{ envoyExtAuthzGrpc: { ${at} } }`,
+      'extensionProviders[0].name: it is missing, so no policy can name it',
+      [],
+    ],
+    [
+      `${grpc(at)}\n  - ${grpc(at)}`,
+      `extensionProviders[1]: the name p is there twice${refused}`,
+      [{ name: 'p', authorizer: 'closed' }],
+    ],
+  ])('%s is named', (providers, said, authorizers) => {
+    const found = flawsOf(providers);
+    expect(found.said).toEqual([expect.stringMatching(/^warning [34] /) as string]);
+    expect(found.said[0]).toContain(said);
+    expect(found.authorizers).toEqual(authorizers);
+  });
+
+  it('is no field that is newer than this version, of which a line tells', () => {
+    const { authorizers, said } = flawsOf(grpc(`${at}, newer: 1`));
+    expect(said).toEqual([
+      'warning 3 extensionProviders[0].envoyExtAuthzGrpc.newer: it has no effect here',
+    ]);
+    expect(authorizers[0]?.authorizer).toMatchObject({ host: 'a.mesh', port: 80 });
+  });
+
+  it('is no provider of something else', () => {
+    expect(flawsOf('{ name: l, zipkin: { service: z.mesh, port: 9411 } }').authorizers).toEqual([]);
+  });
+
+  it('is not there with what Istio documents', () => {
+    const { authorizers, said } = flawsOf(
+      http(
+        "service: foo/A.Mesh, port: '8000', includeHeadersInCheck: [x-old], statusOnError: '503'",
+      ),
+    );
+    expect(said).toEqual([]);
+    expect(authorizers[0]?.authorizer).toEqual({
+      protocol: {
+        type: 'http',
+        pathPrefix: '',
+        shownHeaders: ['x-old'],
+        addedHeaders: [],
+        toUpstream: [],
+        toDownstreamIfDenied: [],
+        toDownstreamIfAllowed: [],
+      },
+      namespace: 'foo',
+      host: 'a.mesh',
+      port: 8000,
+      timeoutMs: 600_000,
+      withoutAnswer: 'refused',
+      statusWithoutAnswer: 503,
+      body: undefined,
+      routes: 'kept',
+    });
+  });
+});
