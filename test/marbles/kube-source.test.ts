@@ -49,6 +49,7 @@ function told(source: ReturnType<typeof made>): Observable<string> {
 }
 const hashOf = (content: object | string) => `= ${contentHash(content).slice(0, 6)}`;
 const key = Buffer.from('key');
+const failure = { reason: 'connection refused', status: undefined, pause: 0 };
 
 describe('an object of Kubernetes as a source', () => {
   it(
@@ -88,6 +89,32 @@ describe('an object of Kubernetes as a source', () => {
         '4s (h|)',
         { h: contentHash({ key }) },
       );
+    }),
+  );
+
+  it(
+    'is read again after an outage, if it has other content by the same version',
+    marbles((m) => {
+      const contents = [secret('7', { key }), secret('7', { key, more: key })];
+      const api = apiOf(undefined);
+      const restored: KubeApi = {
+        get: (path) =>
+          path.includes('?')
+            ? of({
+                ok: true,
+                value: { metadata: { resourceVersion: '7' }, items: [contents.shift()] },
+              })
+            : api.get(path),
+        watch: () =>
+          contents.length === 0
+            ? NEVER
+            : m.cold('1s (l|)', { l: { type: 'refused', failure } satisfies WatchSign }),
+      };
+      const source = made(restored, { pauses: { first: 60_000, longest: 60_000 } });
+      m.expectObservable(told(source), '^ 9s !').toBe('(rkc) 995ms n 999ms (lc)', {
+        ...{ r: 'ready', c: 'changed', n: '! connection refused' },
+        ...{ k: hashOf({ key }), l: hashOf({ key, more: key }) },
+      });
     }),
   );
 

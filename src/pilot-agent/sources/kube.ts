@@ -71,8 +71,7 @@ export function kubeFrom(
     })),
     distinctUntilChanged(
       (previous, current) =>
-        previous.storedObject?.resourceVersion === current.storedObject?.resourceVersion &&
-        previous.trouble === current.trouble,
+        previous.storedObject === current.storedObject && previous.trouble === current.trouble,
     ),
     share({ connector: () => new ReplaySubject(1) }),
   );

@@ -3,7 +3,7 @@ import { unreachable } from '../../operators/tagged-union.ts';
 import type { FollowSign } from './follow-state.ts';
 import { type KubeObject, objectKey } from './kube-object.ts';
 
-/** The part of an object that is kept. */
+/** The part of an object that is kept. As long as nothing has changed, it is the same object. */
 export interface StoredObject<T> {
   readonly key: string;
   readonly resourceVersion: string;
@@ -19,7 +19,10 @@ export interface ObjectChange<T> extends StoredObject<T> {
 export interface ObjectStore<T> {
   /** The map changes later: copy it to keep its state. */
   readonly objects: ReadonlyMap<string, StoredObject<T>>;
-  /** The changes since the last value; after a new list only the differences. */
+  /**
+   * The changes since the last value; after a new list only the differences. After an outage, each
+   * listed object counts as changed: the API may have the data of a backup.
+   */
   readonly changes: readonly ObjectChange<T>[];
   /** All objects have been listed once. */
   readonly isListed: boolean;
@@ -40,10 +43,11 @@ export function objectStore<T>(
   return defer(() => {
     const objects = new Map<string, StoredObject<T>>();
     let isListed = false;
+    let versions: 'trusted' | 'of before an outage' = 'trusted';
     function set(object: KubeObject): readonly ObjectChange<T>[] {
       const [key, { resourceVersion }] = [objectKey(object), object.metadata];
       const before = objects.get(key);
-      if (before?.resourceVersion === resourceVersion) return [];
+      if (versions === 'trusted' && before?.resourceVersion === resourceVersion) return [];
       const entry = { key, resourceVersion, value: keep(object) };
       objects.set(key, entry);
       return [{ type: before === undefined ? 'added' : 'changed', ...entry }];
@@ -61,11 +65,9 @@ export function objectStore<T>(
             const listedKeys = new Set(sign.objects.map(objectKey));
             isListed = true;
             const vanished = [...objects.keys()].filter((key) => !listedKeys.has(key));
-            return {
-              ...unchanged,
-              isListed,
-              changes: [...sign.objects.flatMap(set), ...vanished.flatMap(remove)],
-            };
+            const changes = [...sign.objects.flatMap(set), ...vanished.flatMap(remove)];
+            versions = 'trusted';
+            return { ...unchanged, isListed, changes };
           }
           case 'set':
             return { ...unchanged, isListed, changes: set(sign.object) };
@@ -74,6 +76,7 @@ export function objectStore<T>(
           case 'current':
             return { ...unchanged, isListed };
           case 'lost':
+            versions = 'of before an outage';
             return {
               ...unchanged,
               isListed,

@@ -67,8 +67,7 @@ export function gatewayApi(
         })),
         distinctUntilChanged(
           (previous, current) =>
-            previous.storedObject?.resourceVersion === current.storedObject?.resourceVersion &&
-            previous.trouble === current.trouble,
+            previous.storedObject === current.storedObject && previous.trouble === current.trouble,
         ),
         switchMap((state) => readings(`Secret ${namespace}/${wanted}`, wanted, state, scheduler)),
       ),
