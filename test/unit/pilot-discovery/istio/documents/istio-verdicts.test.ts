@@ -6,7 +6,7 @@ import { deviations } from '../../../../verdicts/deviations.ts';
 import { ownVerdict } from '../../../../verdicts/own-verdict.ts';
 import { isRefused, type Verdicts } from '../../../../verdicts/verdicts.ts';
 
-const folder = join(import.meta.dirname, '../../../verdicts');
+const folder = join(import.meta.dirname, '../../../../verdicts');
 const verdicts = JSON.parse(readFileSync(join(folder, 'verdicts.json'), 'utf8')) as Verdicts;
 const named = deviations.flatMap((deviation) => deviation.cases);
 
