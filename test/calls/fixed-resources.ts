@@ -132,7 +132,7 @@ function ofProxies({ inbound, applications, ...ports }: StagePorts): readonly st
           tls: withTls('b'),
         },
         {
-          ...server(ports.passing, 'tls', 'TLS', ['*.tls.mesh', '*.any.mesh']),
+          ...server(ports.passing, 'tls', 'TLS', ['tls.mesh', '*.tls.mesh', '*.any.mesh']),
           tls: { mode: 'PASSTHROUGH' },
         },
       ],

@@ -83,7 +83,7 @@ export interface Plan {
 
 export function planOf(seed: number, count: number, ports: RulePorts): Plan {
   const draw = drawing(seed);
-  const rules = [...routing(draw, ports), ...policies(draw)];
+  const rules = [...routing(draw, ports), ...policies(draw, ports)];
   const many = vias.flatMap((via) => Array.from({ length: weights[via] }, () => via));
   const calls = draw.several(count, count, () =>
     callVia(draw, draw.oneOf(many as [Via, ...Via[]])),

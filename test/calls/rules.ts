@@ -17,6 +17,10 @@ type Json = Readonly<Record<string, unknown>>;
 export interface RulePorts {
   /** Of each service, at the sidecar of the client. */
   readonly service: number;
+  /** Of the gateway. */
+  readonly listeners: Readonly<
+    Record<'gateway' | 'gateway by TLS' | 'TLS of the gateway', number | string>
+  >;
 }
 
 export const resource = (
@@ -176,7 +180,8 @@ export function routing(draw: Draw, { service }: RulePorts): readonly string[] {
 }
 
 /** Draws a rule of a policy: where a request goes, and what it has. */
-function operation(draw: Draw): Json {
+/** Returns a rule about requests of HTTP, at all ports or only at those that are given. */
+function operation(draw: Draw, ports: readonly unknown[] = []): Json {
   const path = draw.oneOf(paths);
   return {
     to: [
@@ -185,6 +190,7 @@ function operation(draw: Draw): Json {
           ...(draw.chance(0.5)
             ? { paths: [draw.oneOf([path, `${path}*`])] }
             : { methods: [draw.oneOf(['DELETE', 'PUT', 'P*'])] }),
+          ...(ports.length > 0 && { ports: ports.map(String) }),
           ...(draw.chance(0.2) && { notPaths: ['/a/*'] }),
           ...(draw.chance(0.2) && { hosts: [draw.oneOf(['*.mesh', 'a.example.com', '*.com'])] }),
         },
@@ -212,7 +218,11 @@ const source = (draw: Draw): Json =>
   ]);
 
 /** Draws the policies of the gateway and of the sidecar of `echo.mesh`. */
-export function policies(draw: Draw): readonly string[] {
+export function policies(draw: Draw, { listeners }: RulePorts): readonly string[] {
+  // A rule about HTTP that names no port denies all connections of TCP, and allows none.
+  const isForHttp = draw.chance(0.7);
+  const ofHttp = isForHttp ? [listeners.gateway, listeners['gateway by TLS']] : [];
+  const passing = { to: [{ operation: { ports: [String(listeners['TLS of the gateway'])] } }] };
   const policy = (name: string, action: string, rules: readonly Json[]) => {
     const [namespace, matchLabels] = name.startsWith('echo')
       ? ['default', { app: 'echo' }]
@@ -224,14 +234,19 @@ export function policies(draw: Draw): readonly string[] {
     policy(
       'front-deny',
       'DENY',
-      draw.several(1, 2, () => operation(draw)),
+      draw.several(1, 2, () => operation(draw, ofHttp)),
     ),
     policy('echo-deny', 'DENY', [
       ...draw.several(1, 2, () => operation(draw)),
       { from: [{ source: source(draw) }], ...operation(draw) },
     ]),
     ...(draw.chance(0.5)
-      ? [policy('front-allow', 'ALLOW', [{ to: [{ operation: { notPaths: ['/deep/*'] } }] }])]
+      ? [
+          policy('front-allow', 'ALLOW', [
+            { to: [{ operation: { notPaths: ['/deep/*'] } }] },
+            ...(isForHttp ? [passing] : []),
+          ]),
+        ]
       : []),
     ...(draw.chance(0.5)
       ? [policy('echo-allow', 'ALLOW', [{ from: [{ source: source(draw) }] }, operation(draw)])]

@@ -20,7 +20,10 @@ it.skipIf(controlPlane === undefined)(
 );
 
 describe('a seed of calls', () => {
-  const asking = { service: 8_080 };
+  const asking = {
+    service: 8_080,
+    listeners: { gateway: 8_081, 'gateway by TLS': 8_443, 'TLS of the gateway': 8_444 },
+  };
 
   it('stands for the same rules and calls each time, and another one for others', () => {
     expect(planOf(1, 50, asking)).toEqual(planOf(1, 50, asking));
