@@ -360,17 +360,6 @@ describe('objectStore', () => {
     ).toEqual(['added a 1 (1)', 'changed a 2 (1)', ' (1)', ' (1)', 'removed a 2 (0)']);
   });
 
-  it('counts each object as changed once after an outage: a backup may have other content by a version', () => {
-    const all: FollowSign = { type: 'listed', objects: [object('a', '1'), object('b', '2')] };
-    const lost: FollowSign = { type: 'lost', cause: 'no-answer', reason: 'no', delayMs: 1 };
-    expect(run(all, lost, all, all)).toEqual([
-      'added a 1; added b 2 (2)',
-      ' (2)',
-      'changed a 1; changed b 2 (2)',
-      ' (2)',
-    ]);
-  });
-
   it('follows ten times as many objects, of which each changes, for at most 20 times the CPU', () => {
     const followed = (count: number) => {
       const all = (version: string) =>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { defer, map, type Observable } from 'rxjs';
 import { unreachable } from '../../operators/tagged-union.ts';
 import type { FollowSign } from './follow-state.ts';
@@ -19,10 +20,7 @@ export interface ObjectChange<T> extends StoredObject<T> {
 export interface ObjectStore<T> {
   /** The map changes later: copy it to keep its state. */
   readonly objects: ReadonlyMap<string, StoredObject<T>>;
-  /**
-   * The changes since the last value; after a new list only the differences. After an outage, each
-   * listed object counts as changed: the API may have the data of a backup.
-   */
+  /** The changes since the last value; after a new list only the differences. */
   readonly changes: readonly ObjectChange<T>[];
   /** All objects have been listed once. */
   readonly isListed: boolean;
@@ -47,8 +45,11 @@ export function objectStore<T>(
     function set(object: KubeObject): readonly ObjectChange<T>[] {
       const [key, { resourceVersion }] = [objectKey(object), object.metadata];
       const before = objects.get(key);
-      if (versions === 'trusted' && before?.resourceVersion === resourceVersion) return [];
+      const hasVersion = before?.resourceVersion === resourceVersion;
+      if (hasVersion && versions === 'trusted') return [];
       const entry = { key, resourceVersion, value: keep(object) };
+      // A backup may have other content by the same version.
+      if (hasVersion && isDeepStrictEqual(before.value, entry.value)) return [];
       objects.set(key, entry);
       return [{ type: before === undefined ? 'added' : 'changed', ...entry }];
     }
