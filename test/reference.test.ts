@@ -134,7 +134,7 @@ describe('the page of', () => {
         'pilot-agent/cli/load.ts',
         'pilot-agent/envoy/find-envoy.ts',
         'pilot-discovery/run/ca-config.ts',
-        'pilot-discovery/run/discovery-config.ts',
+        'pilot-discovery/run/setting-reader.ts',
         'pilot-discovery/run/token-config.ts',
         'shared/kube/find-access.ts',
         'shared/log/paint.ts',
@@ -149,7 +149,7 @@ describe('the page of', () => {
         'pilot-agent/config/environment.ts',
         'pilot-agent/config/misspelt-variables.ts',
         'pilot-discovery/run/ca-config.ts',
-        'pilot-discovery/run/discovery-config.ts',
+        'pilot-discovery/run/setting-reader.ts',
         'pilot-discovery/run/token-config.ts',
       ].map((name) => join('src', name)),
     );

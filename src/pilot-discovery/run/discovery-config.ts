@@ -1,10 +1,8 @@
 import { cpus, hostname } from 'node:os';
 import type { ConsulServer } from '../../shared/consul/consul-query.ts';
-import { parseHostPort } from '../../shared/text/host-port.ts';
 import type { GatewayClusters } from '../environment/environment.ts';
 import type { ServingPaths } from '../identity/serving-files.ts';
 import { isLabel } from '../istio/fields/host-names.ts';
-import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 import {
   type BlockedRanges,
   blockedRanges,
@@ -12,13 +10,14 @@ import {
 } from '../registry/keys/blocked-ranges.ts';
 import { type CaConfig, caConfig } from './ca-config.ts';
 import { type DiscoveryFlag, type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
+import {
+  type GivenDiscoveryFlags,
+  type ListenAddress,
+  settingReader,
+  type SettingReader,
+  type DiscoveryVariables,
+} from './setting-reader.ts';
 import { type TokenConfig, tokenConfig } from './token-config.ts';
-
-/** An address to listen on. An empty host means every address. */
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** The registries that `--registries` may name. */
 const registryNames = ['Kubernetes', 'Consul'] as const;
@@ -112,124 +111,28 @@ const isRegistry = (name: string): name is ServiceRegistry =>
  * gets its default, and a problem. Pure, except for the number of CPUs and the name of the machine.
  */
 export function discoveryConfig(
-  given: Readonly<Partial<Record<DiscoveryFlagName, string>>>,
-  env: Readonly<Record<string, string | undefined>>,
+  given: GivenDiscoveryFlags,
+  env: DiscoveryVariables,
 ): ResolvedDiscovery {
   const problems: string[] = [];
-  const warnings: string[] = [];
-  const flag = (name: DiscoveryFlagName): string => given[name] ?? discoveryFlags[name].default;
-  for (const name of Object.keys(given) as DiscoveryFlagName[]) {
-    const { text, ignored }: DiscoveryFlag = discoveryFlags[name];
-    if (ignored === true) warnings.push(`--${name} is ${text}`);
-  }
-
-  const address = (name: DiscoveryFlagName): ListenAddress | undefined => {
-    const text = flag(name);
-    if (text === '') return undefined;
-    const parts = parseHostPort(text);
-    const port = /^\d{1,5}$/.test(parts?.port ?? '') ? Number(parts?.port) : NaN;
-    if (parts !== undefined && port <= 65_535) return { host: parts.host, port };
-    problems.push(`--${name}: '${text}' is not host:port, :port, or empty`);
-    return undefined;
-  };
-  const duration = (place: string, text: string, standard: number): number => {
-    const ms = parseDuration(text);
-    if (ms !== undefined && ms >= 0) return ms;
-    problems.push(`${place}: '${text}' is not a duration (such as '100ms' or '10s')`);
-    return standard;
-  };
-  const ofFlag = (name: DiscoveryFlagName) => duration(`--${name}`, flag(name), 0);
-  const variable = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
-  const ofVariable = (name: string, standard: number) => {
-    const text = variable(name);
-    return text === undefined ? standard : duration(name, text, standard);
-  };
-  /** Returns true if the variable is not set. */
-  const trueOrSaid = (name: string): boolean => {
-    const text = variable(name);
-    const value = text === undefined ? true : parseBoolean(text);
-    if (value === undefined) problems.push(`${name}: '${text ?? ''}' is not true or false`);
-    return value ?? true;
-  };
-
-  const registriesIn = (text: string): readonly ServiceRegistry[] => {
-    const names = text.split(',').filter((name) => name !== '');
-    const unknown = names.find((name) => !isRegistry(name));
-    if (unknown !== undefined)
-      problems.push(`--registries: '${unknown}' is not one of ${registryNames.join(', ')}`);
-    return [...new Set(names.filter(isRegistry))];
-  };
-
-  const consulAddress = (): string => {
-    const url = flag('consulserverURL');
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      problems.push(`--consulserverURL: '${url}' is not a URL (such as http://127.0.0.1:8500)`);
-    return url;
-  };
-  const datacentersIn = (text: string): readonly string[] => {
-    const names = text.split(',').filter((name) => name !== '');
-    const wrong = names.find((name) => !isLabel(name));
-    if (wrong !== undefined)
-      problems.push(`--consulDatacenters: '${wrong}' is not a name of a datacenter (such as dc1)`);
-    return [...new Set(names)];
-  };
-
-  const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
-  if (!/^\d+$/.test(throttle))
-    problems.push(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
-  const [sizePlace, size] =
-    given.largestRequest === undefined && variable('ISTIO_GPRC_MAXRECVMSGSIZE') !== undefined
-      ? ['ISTIO_GPRC_MAXRECVMSGSIZE', variable('ISTIO_GPRC_MAXRECVMSGSIZE') ?? '']
-      : ['--largestRequest', flag('largestRequest')];
-  if (!/^[1-9]\d{0,8}$/.test(size))
-    problems.push(`${sizePlace}: '${size}' is not a number of bytes`);
-  const debounce = variable('PILOT_DEBOUNCE') ?? '';
-  if (debounce !== '' && debounce !== 'adaptive')
-    problems.push(`PILOT_DEBOUNCE: '${debounce}' is not adaptive, or empty`);
-
-  const blocked = variable('BLOCKED_CIDRS_IN_JWKS_URIS') ?? usuallyBlocked;
-  const ranges = blockedRanges(blocked);
-  if ('wrong' in ranges)
-    problems.push(
-      `BLOCKED_CIDRS_IN_JWKS_URIS: '${ranges.wrong}' is not a range (such as 10.0.0.0/8), and not none`,
-    );
-
-  const files = {
-    chain: flag('tlsCertFile'),
-    key: flag('tlsKeyFile'),
-    roots: [flag('caCertFile')],
-  };
-  const givenFiles = [files.chain, files.key, ...files.roots].filter((path) => path !== '');
-  const nodes = trueOrSaid('PILOT_ENABLE_XDS_IDENTITY_CHECK') ? 'own' : 'any';
-  const secureAddress = address('secureGRPCAddr');
+  const settings = settingReader(given, env, (problem) => problems.push(problem));
+  const { flag, variable, address, ofFlag, yesUnless } = settings;
   const podNamespace = variable('POD_NAMESPACE') ?? 'istio-system';
   const ca = caConfig(env, podNamespace);
   const tokens = tokenConfig(env);
   problems.push(...ca.problems, ...tokens.problems);
-
   const config: DiscoveryConfig = {
     configDir: flag('configDir'),
-    registries: given.registries === undefined ? undefined : registriesIn(given.registries),
+    registries: given.registries === undefined ? undefined : registriesOf(settings),
     kubeconfig: given.kubeconfig ?? variable('KUBECONFIG') ?? '',
-    consul: {
-      address: consulAddress(),
-      caFile: flag('consulCAFile'),
-      tokenFile: flag('consulTokenFile'),
-      datacenters: datacentersIn(flag('consulDatacenters')),
-    },
+    consul: consulOf(settings),
     meshConfig: flag('meshConfig'),
     networksConfig: flag('networksConfig'),
     domain: flag('domain'),
-    gatewayClusters: trueOrSaid('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG') ? 'reached' : 'all',
+    gatewayClusters: yesUnless('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG') ? 'reached' : 'all',
     namespace: flag('namespace'),
     grpc: address('grpcAddr'),
-    secure: secureAddress && {
-      address: secureAddress,
-      files: givenFiles.length === 0 ? mountedFiles : files,
-      filesAre: givenFiles.length === 0 ? 'mounted' : 'given',
-      nodes,
-      tokens: tokens.config,
-    },
+    secure: secureOf(settings, tokens.config),
     http: address('httpAddr'),
     monitoring: address('monitoringAddr'),
     keepalive: {
@@ -239,20 +142,114 @@ export function discoveryConfig(
     },
     shutdownDuration: ofFlag('shutdownDuration'),
     massRemovalHold: ofFlag('massRemovalHold'),
-    debounce: {
-      after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),
-      max: ofVariable('PILOT_DEBOUNCE_MAX', 10_000),
-      endpoints: trueOrSaid('PILOT_ENABLE_EDS_DEBOUNCE'),
-      adaptive: debounce === 'adaptive',
-    },
-    largestRequest: Number(size),
-    pushThrottle: Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length,
-    blockedRanges: 'wrong' in ranges ? { blocks: () => true } : ranges,
+    debounce: debounceOf(settings),
+    largestRequest: largestRequestOf(settings),
+    pushThrottle: pushThrottleOf(settings),
+    blockedRanges: blockedRangesOf(settings),
     podName: variable('POD_NAME') ?? hostname(),
     podNamespace,
     ca: ca.config,
   };
   if (config.grpc === undefined && config.secure === undefined && problems.length === 0)
     problems.push('--grpcAddr and --secureGRPCAddr are empty: no proxy could ask for anything');
+  const warnings = (Object.keys(given) as DiscoveryFlagName[]).flatMap((name) => {
+    const { text, ignored }: DiscoveryFlag = discoveryFlags[name];
+    return ignored === true ? [`--${name} is ${text}`] : [];
+  });
   return { config, problems, warnings };
+}
+
+function registriesOf({ flag, addProblem }: SettingReader): readonly ServiceRegistry[] {
+  const names = namesIn(flag('registries'));
+  const unknown = names.find((name) => !isRegistry(name));
+  if (unknown !== undefined)
+    addProblem(`--registries: '${unknown}' is not one of ${registryNames.join(', ')}`);
+  return [...new Set(names.filter(isRegistry))];
+}
+
+function consulOf({ flag, addProblem }: SettingReader): ConsulConfig {
+  const address = flag('consulserverURL');
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+    addProblem(`--consulserverURL: '${address}' is not a URL (such as http://127.0.0.1:8500)`);
+  const datacenters = namesIn(flag('consulDatacenters'));
+  const wrong = datacenters.find((name) => !isLabel(name));
+  if (wrong !== undefined)
+    addProblem(`--consulDatacenters: '${wrong}' is not a name of a datacenter (such as dc1)`);
+  return {
+    address,
+    caFile: flag('consulCAFile'),
+    tokenFile: flag('consulTokenFile'),
+    datacenters: [...new Set(datacenters)],
+  };
+}
+
+function secureOf(
+  { flag, address, yesUnless }: SettingReader,
+  tokens: TokenConfig,
+): SecureConfig | undefined {
+  const files = {
+    chain: flag('tlsCertFile'),
+    key: flag('tlsKeyFile'),
+    roots: [flag('caCertFile')],
+  };
+  const areGiven = [files.chain, files.key, ...files.roots].some((path) => path !== '');
+  const nodes = yesUnless('PILOT_ENABLE_XDS_IDENTITY_CHECK') ? 'own' : 'any';
+  const secureAddress = address('secureGRPCAddr');
+  return (
+    secureAddress && {
+      address: secureAddress,
+      files: areGiven ? files : mountedFiles,
+      filesAre: areGiven ? 'given' : 'mounted',
+      nodes,
+      tokens,
+    }
+  );
+}
+
+function debounceOf({
+  variable,
+  ofVariable,
+  yesUnless,
+  addProblem,
+}: SettingReader): DiscoveryConfig['debounce'] {
+  const how = variable('PILOT_DEBOUNCE');
+  if (how !== undefined && how !== 'adaptive')
+    addProblem(`PILOT_DEBOUNCE: '${how}' is not adaptive, or empty`);
+  return {
+    after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),
+    max: ofVariable('PILOT_DEBOUNCE_MAX', 10_000),
+    endpoints: yesUnless('PILOT_ENABLE_EDS_DEBOUNCE'),
+    adaptive: how === 'adaptive',
+  };
+}
+
+function largestRequestOf({ given, flag, variable, addProblem }: SettingReader): number {
+  const ofIstiod = variable('ISTIO_GPRC_MAXRECVMSGSIZE');
+  const [place, size] =
+    given.largestRequest === undefined && ofIstiod !== undefined
+      ? ['ISTIO_GPRC_MAXRECVMSGSIZE', ofIstiod]
+      : ['--largestRequest', flag('largestRequest')];
+  if (!/^[1-9]\d{0,8}$/.test(size)) addProblem(`${place}: '${size}' is not a number of bytes`);
+  return Number(size);
+}
+
+function pushThrottleOf({ variable, addProblem }: SettingReader): number {
+  const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
+  if (!/^\d+$/.test(throttle))
+    addProblem(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
+  return Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length;
+}
+
+/** Blocks everything if a range is wrong. */
+function blockedRangesOf({ variable, addProblem }: SettingReader): BlockedRanges {
+  const ranges = blockedRanges(variable('BLOCKED_CIDRS_IN_JWKS_URIS') ?? usuallyBlocked);
+  if (!('wrong' in ranges)) return ranges;
+  addProblem(
+    `BLOCKED_CIDRS_IN_JWKS_URIS: '${ranges.wrong}' is not a range (such as 10.0.0.0/8), and not none`,
+  );
+  return { blocks: () => true };
+}
+
+function namesIn(text: string): readonly string[] {
+  return text.split(',').filter((name) => name !== '');
 }

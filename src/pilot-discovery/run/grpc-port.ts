@@ -6,7 +6,8 @@ import { boundedMessages, type ReportRefused } from '../../shared/grpc/bounded-m
 import { clientLimits } from '../push/client-limits.ts';
 import type { ServerName } from '../state/discovery-event.ts';
 import { boundedConnections } from './bounded-connections.ts';
-import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
+import type { DiscoveryConfig } from './discovery-config.ts';
+import type { ListenAddress } from './setting-reader.ts';
 
 /** How a server of gRPC treats its clients. */
 export interface GrpcLimits {

@@ -17,7 +17,7 @@ import type { AdsEvent } from '../push/ads-event.ts';
 import { type AdsOptions, serveAds } from '../push/ads-server.ts';
 import type { Call } from '../push/first-request.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
-import type { ListenAddress } from './discovery-config.ts';
+import type { ListenAddress } from './setting-reader.ts';
 import { boundedServer, type GrpcLimits, grpcPort } from './grpc-port.ts';
 import { listenSecurely } from './listen-securely.ts';
 
