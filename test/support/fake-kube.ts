@@ -65,7 +65,7 @@ const places: readonly Place[] = [
   ...['Node', 'Namespace'].map((kind) => place('/api/v1', kind, false)),
   place('/apis/discovery.k8s.io/v1', 'EndpointSlice'),
   ...istio('networking', 'ServiceEntry', 'WorkloadEntry', 'VirtualService'),
-  ...istio('networking', 'DestinationRule', 'Gateway', 'Sidecar'),
+  ...istio('networking', 'DestinationRule', 'Gateway', 'Sidecar', 'ProxyConfig'),
   ...istio('security', 'PeerAuthentication', 'AuthorizationPolicy', 'RequestAuthentication'),
   ...istio('telemetry', 'Telemetry'),
 ];
