@@ -6,7 +6,6 @@ import {
   members,
   needed,
   oneOf,
-  type Place,
   type ReadMember,
   text,
   warn,
@@ -16,7 +15,7 @@ import type { Flaw } from '../documents/model.ts';
 import { labelSelectors } from '../fields/read-label-selector.ts';
 import { authorizers } from './read-authorizers.ts';
 import { meshTelemetry } from './read-mesh-telemetry.ts';
-import { documentOf } from './setting-document.ts';
+import { settingDocument } from './setting-document.ts';
 
 /** A MeshConfig, the folders of `configSources` (`fs://FOLDER`), and its flaws. */
 export interface ReadMesh {
@@ -33,34 +32,23 @@ const mostForeign = 100;
 
 /** Reads a MeshConfig in YAML. A field that has no effect here is a warning. Pure. */
 export function readMeshConfig(content: string, path: string): ReadMesh {
-  const flaws: Flaw[] = [];
-  const addFlaw = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
-    flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
-  const { value, lineOf } = documentOf(content, (line, reason) =>
-    addFlaw(line, '', reason, 'error'),
-  );
+  const { value, tell, flaws } = settingDocument(content, path);
   let foreign = 0;
-  // Only one flaw is reported of an unknown field: that it has no effect.
-  const tell: Place['tell'] = (field, reason, severity) => {
-    const isForeign = reason.startsWith('there is no such field');
-    foreign += isForeign ? 1 : 0;
-    if (isForeign && foreign > mostForeign) return;
-    addFlaw(
-      lineOf(field),
-      field,
-      isForeign ? 'it has no effect here' : reason,
-      isForeign ? 'warning' : severity,
-    );
-  };
-  const read = meshMembers(value ?? {}, {
+  const read = meshMembers(value, {
     parent: undefined,
     step: '',
     unknown: 'warning',
     ifWrong: 'refuse',
-    tell,
+    // Only one flaw is reported of an unknown field: that it has no effect.
+    tell(field, reason, severity) {
+      const isForeign = reason.startsWith('there is no such field');
+      foreign += isForeign ? 1 : 0;
+      if (!isForeign) tell(field, reason, severity);
+      else if (foreign <= mostForeign) tell(field, 'it has no effect here', 'warning');
+    },
   });
   if (foreign > mostForeign)
-    addFlaw(1, '', `${foreign - mostForeign} more fields have no effect here`, 'warning');
+    tell('', `${foreign - mostForeign} more fields have no effect here`, 'warning');
   return { ...read, flaws };
 }
 

@@ -19,7 +19,7 @@ import {
   type NetworkRange,
 } from './mesh-networks.ts';
 import type { Flaw } from '../documents/model.ts';
-import { documentOf } from './setting-document.ts';
+import { settingDocument } from './setting-document.ts';
 
 export interface ReadNetworks {
   readonly networks: MeshNetworks;
@@ -35,21 +35,10 @@ type Network = {
 
 /** Reads MeshNetworks in YAML. A part that has no effect here is a warning. Pure. */
 export function readMeshNetworks(content: string, path: string): ReadNetworks {
-  const flaws: Flaw[] = [];
-  const addFlaw = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
-    flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
-  const { value, lineOf } = documentOf(content, (line, reason) =>
-    addFlaw(line, '', reason, 'error'),
-  );
+  const { value, tell, flaws } = settingDocument(content, path);
   const networks = members(
-    value ?? {},
-    {
-      parent: undefined,
-      step: '',
-      unknown: 'error',
-      ifWrong: 'refuse',
-      tell: (field, reason, severity) => addFlaw(lineOf(field), field, reason, severity),
-    },
+    value,
+    { parent: undefined, step: '', unknown: 'error', ifWrong: 'refuse', tell },
     [],
     (get) => Object.entries(get('networks', named(network))),
   );

@@ -1,13 +1,39 @@
 import * as yaml from 'yaml';
 import { parseYaml, valueOfYaml } from '../../../shared/text/parse-yaml.ts';
+import type { Flaw } from '../documents/model.ts';
+import type { Place } from '../fields/members.ts';
 
 type Node = { readonly range?: readonly [number, ...unknown[]] | null } | undefined;
+
+/** A text with settings of the mesh. */
+export interface SettingDocument {
+  /** An empty object if the text as a whole is wrong. */
+  readonly value: unknown;
+  /** Adds a flaw at the line of a field; `''` stands for the first line. */
+  readonly tell: Place['tell'];
+  /** All that were added, those of the text as a whole first. */
+  readonly flaws: readonly Flaw[];
+}
+
+export function settingDocument(content: string, path: string): SettingDocument {
+  const flaws: Flaw[] = [];
+  const addFlaw = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
+    flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
+  const { value, lineOf } = documentOf(content, (line, reason) =>
+    addFlaw(line, '', reason, 'error'),
+  );
+  return {
+    value: value ?? {},
+    tell: (field, reason, severity) => addFlaw(lineOf(field), field, reason, severity),
+    flaws,
+  };
+}
 
 /**
  * Returns the value of a text, undefined if the text as a whole is wrong; and the lines of fields.
  * The line of a field that is missing is that of the object around it.
  */
-export function documentOf(
+function documentOf(
   content: string,
   report: (line: number, reason: string) => void,
 ): { readonly value: unknown; readonly lineOf: (field: string) => number } {
