@@ -19,6 +19,7 @@ import { podSelectorOf } from './kubernetes-registry.ts';
 import { endpointsAfter } from './service-endpoints.ts';
 import type { AccessPolicyKind, Environment, GatewayClusters } from './environment.ts';
 import { withFullHost } from './full-names.ts';
+import type { WorkloadIndexes } from './registry.ts';
 import { groupedBy, regrouped, reindexed } from './grouped.ts';
 import { onNode, placedAt, withPodsOfNodes } from './placed-pods.ts';
 import { bySelectorAfter, byLabelAfter } from './selectors.ts';
@@ -124,20 +125,7 @@ export function buildEnvironment(
   };
 }
 
-/** Returns what finds workloads: by their labels, their selectors, their service, their node. */
-function indexesAfter(
-  before: Environment,
-  touched: TouchedByKind,
-): Pick<
-  Environment,
-  | 'workloadsByLabel'
-  | 'entriesByLabel'
-  | 'servicesByLabel'
-  | 'pods'
-  | 'endpointSlices'
-  | 'endpointsOfPods'
-  | 'consulInstances'
-> {
+function indexesAfter(before: Environment, touched: TouchedByKind): WorkloadIndexes {
   return {
     workloadsByLabel: byLabelAfter(
       before.workloadsByLabel,

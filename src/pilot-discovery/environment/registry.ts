@@ -4,13 +4,9 @@ import type { ServicePort } from '../istio/hosts/service-entry.ts';
 import type { Endpoint, Environment, Service } from './environment.ts';
 import type { TouchedByKind } from './touched.ts';
 
-/** The inputs for endpoints: resources, services and indexes after the changes. */
-export interface RegistryInputs extends Pick<
+/** The indexes of workloads: by their labels, their selectors, their service, their node. */
+export type WorkloadIndexes = Pick<
   Environment,
-  | 'resources'
-  | 'mesh'
-  | 'network'
-  | 'services'
   | 'workloadsByLabel'
   | 'entriesByLabel'
   | 'servicesByLabel'
@@ -18,7 +14,11 @@ export interface RegistryInputs extends Pick<
   | 'endpointSlices'
   | 'endpointsOfPods'
   | 'consulInstances'
-> {
+>;
+
+/** The inputs for endpoints: resources, services and indexes after the changes. */
+export interface RegistryInputs
+  extends WorkloadIndexes, Pick<Environment, 'resources' | 'mesh' | 'network' | 'services'> {
   /** The hosts of Services of Kubernetes end with it. */
   readonly domain: string;
 }
