@@ -1,14 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { hasIstioAgent } from '../support/e2e/istio-agent.ts';
-import type { Mesh } from '../support/e2e/kube.ts';
-import { type KubeDiscovery, meshOf, startKubeDiscovery } from '../support/e2e/kube-discovery.ts';
-import { kubeProgram, type KubeServer, startKubeServer } from '../support/e2e/kube-server.ts';
-import { hasNetworks, makeNetwork, type Network } from '../support/e2e/network.ts';
-import { makeSidecar, ports, type SidecarPod } from '../support/e2e/sidecar-pod.ts';
+import { hostOf, identity, istiodPlace, namespace, strict } from '../support/e2e/istiod-place.ts';
+import { kubeProgram } from '../support/e2e/kube-server.ts';
+import { hasNetworks } from '../support/e2e/network.ts';
 import { leftOut } from '../support/left-out.ts';
 
 const isPossible = kubeProgram !== undefined && hasIstioAgent && hasNetworks;
@@ -16,53 +11,12 @@ if (kubeProgram === undefined || !hasIstioAgent)
   leftOut("Istio's agent over pilot-discovery", 'a program');
 else if (!hasNetworks) leftOut("Istio's agent over pilot-discovery, in networks of their own");
 
-const namespace = 'shop';
-
 describe.skipIf(!isPossible)("Istio's own agent over pilot-discovery", () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-istio-agent-'));
-  const ends: (() => unknown)[] = [];
-  let kube: KubeServer;
-  let network: Network;
-  let program: KubeDiscovery;
-  let mesh: Mesh;
-
-  beforeAll(async () => {
-    kube = await startKubeServer();
-    network = makeNetwork();
-    await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-    const { kubeconfig } = kube;
-    program = await startKubeDiscovery({ kubeconfig, folder }, {}, '--domain', 'cluster.local');
-    mesh = await meshOf(kube, program);
-  });
-  afterEach(async () => {
-    for (const end of ends.splice(0).reverse()) await end();
-  });
-  afterAll(async () => {
-    await program.end();
-    await kube.dispose();
-    network.dispose();
-    rmSync(folder, { recursive: true });
-  });
-
-  const identity = (name: string) => `spiffe://cluster.local/ns/${namespace}/sa/${name}`;
-  async function sidecar(name: string, agentOf?: 'Istio'): Promise<SidecarPod> {
-    const pod = await makeSidecar(mesh, network, {
-      ...{ name, namespace, mode: 'NONE' },
-      ...(agentOf !== undefined && { agentOf }),
-    });
-    ends.push(() => pod.dispose());
-    await expect.poll(() => pod.ready()).toMatchObject({ status: 200 });
-    return pod;
-  }
-  const host = (name: string) => `${name}.${namespace}.svc.cluster.local:${ports.service}`;
+  const place = istiodPlace();
 
   it('gets its certificate by token, its configuration, and calls by STRICT mTLS both ways', async () => {
-    await kube.apply({
-      apiVersion: 'security.istio.io/v1',
-      kind: 'PeerAuthentication',
-      metadata: { name: 'default', namespace },
-      spec: { mtls: { mode: 'STRICT' } },
-    });
+    const { kube, program, sidecar, issued } = place();
+    await kube.apply(strict);
     const theirs = await sidecar('theirs', 'Istio');
     const ours = await sidecar('ours');
     const toOurs = await theirs.connection(ours);
@@ -71,7 +25,7 @@ describe.skipIf(!isPossible)("Istio's own agent over pilot-discovery", () => {
       [theirs, ours, toOurs],
       [ours, theirs, toTheirs],
     ] as const) {
-      const get = () => ask(connection, '/', { host: host(server.name) });
+      const get = () => ask(connection, '/', { host: hostOf(server.name) });
       await expect.poll(get).toMatchObject({ status: 200 });
       const { body } = await get();
       expect(body).toContain(`By=${identity(server.name)};`);
@@ -88,10 +42,9 @@ describe.skipIf(!isPossible)("Istio's own agent over pilot-discovery", () => {
       },
     });
     await expect
-      .poll(() => ask(toOurs, '/', { host: host('ours') }))
+      .poll(() => ask(toOurs, '/', { host: hostOf('ours') }))
       .toMatchObject({ status: 418 });
-    const issued = program.lines('discovery.certificate_issued').map((line) => line['identity']);
-    expect(new Set(issued)).toEqual(new Set(['theirs', 'ours'].map(identity)));
+    expect(issued()).toEqual(new Set(['theirs', 'ours'].map(identity)));
     for (const event of ['caller_refused', 'certificate_refused', 'rejected', 'stream_refused'])
       expect(program.lines(`discovery.${event}`)).toEqual([]);
   });

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { Mesh } from './kube.ts';
+import { type KubeDiscovery, meshOf, startKubeDiscovery } from './kube-discovery.ts';
+import { type KubeServer, startKubeServer } from './kube-server.ts';
+import { makeNetwork, type Network } from './network.ts';
+import { makeSidecar, ports, type SidecarPod } from './sidecar-pod.ts';
+
+/** The namespace of the pods. */
+export const namespace = 'shop';
+
+export const identity = (name: string) => `spiffe://cluster.local/ns/${namespace}/sa/${name}`;
+
+/** The host of the service of a pod, with its port. */
+export const hostOf = (name: string) => `${name}.${namespace}.svc.cluster.local:${ports.service}`;
+
+/** No pod of the namespace takes plain text. */
+export const strict = {
+  apiVersion: 'security.istio.io/v1',
+  kind: 'PeerAuthentication',
+  metadata: { name: 'default', namespace },
+  spec: { mtls: { mode: 'STRICT' } },
+};
+
+/** A control plane in the place of istiod, over a real API, with pods around it. */
+export interface IstiodPlace {
+  readonly kube: KubeServer;
+  readonly network: Network;
+  readonly program: KubeDiscovery;
+  /** The identities to which it has issued certificates. */
+  readonly issued: () => ReadonlySet<unknown>;
+  /** Resolves to a pod of the namespace when it is ready; it ends with the test. */
+  readonly sidecar: (name: string, agentOf?: 'Istio') => Promise<SidecarPod>;
+}
+
+/**
+ * Starts one before the tests of a file, and ends it after them. The answer of the function that is
+ * returned is valid in the tests.
+ *
+ * @param prepare writes into the folder in which the control plane is started
+ */
+export function istiodPlace(
+  prepare: (folder: string) => Promise<void> | void = () => undefined,
+): () => IstiodPlace {
+  const ends: (() => unknown)[] = [];
+  let folder: string;
+  let kube: KubeServer;
+  let network: Network;
+  let program: KubeDiscovery;
+  let mesh: Mesh;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-place-'));
+    kube = await startKubeServer();
+    network = makeNetwork();
+    await prepare(folder);
+    await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    const { kubeconfig } = kube;
+    program = await startKubeDiscovery({ kubeconfig, folder }, {}, '--domain', 'cluster.local');
+    mesh = await meshOf(kube, program);
+  });
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+  afterAll(async () => {
+    await program.end();
+    await kube.dispose();
+    network.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  return () => ({
+    kube,
+    network,
+    program,
+    issued: () =>
+      new Set(program.lines('discovery.certificate_issued').map((line) => line['identity'])),
+    async sidecar(name, agentOf) {
+      const pod = await makeSidecar(mesh, network, {
+        ...{ name, namespace, mode: 'NONE' },
+        ...(agentOf !== undefined && { agentOf }),
+      });
+      ends.push(() => pod.dispose());
+      await expect.poll(() => pod.ready()).toMatchObject({ status: 200 });
+      return pod;
+    },
+  });
+}
