@@ -10,10 +10,10 @@ export interface ChangedEntries {
    * Returns the entries that may have changed until now, and clears them. If there was no event,
    * each entry may have changed: then the caller looks for another reason than an event.
    */
-  readonly take: () => TakenEntries;
+  readonly take: () => PossibleChanges;
 }
 
-export interface TakenEntries {
+export interface PossibleChanges {
   /**
    * Folder → the names in it that may have changed; `all` if each entry of each folder may have.
    */
@@ -53,7 +53,7 @@ export function changedEntries(): ChangedEntries {
       return count === 1;
     },
     take: () => {
-      const changed: TakenEntries = { named, entries: isAll || count === 0 ? 'all' : folders };
+      const changed: PossibleChanges = { named, entries: isAll || count === 0 ? 'all' : folders };
       [folders, named] = [new Map<string, Set<string>>(), new Set<string>()];
       [count, isAll] = [0, false];
       return changed;

@@ -1,7 +1,7 @@
 import { map, type Observable, type ObservableInput, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { TakenEntries } from '../../src/streams/changed-entries.ts';
-import type { SeenPath } from '../../src/pilot-agent/sources/file-tree.ts';
+import type { PossibleChanges } from '../../src/streams/changed-entries.ts';
+import type { TreePath } from '../../src/pilot-agent/sources/file-tree.ts';
 import { lookedAt } from '../../src/pilot-agent/sources/files.ts';
 import type { PathEvent } from '../../src/streams/watch-folders.ts';
 import { at } from '../../src/testing/at.ts';
@@ -13,10 +13,10 @@ const event: PathEvent = { folder: '/conf', name: 'a' };
 /** A folder of one file that is another one at each look. A look at all takes so many ms. */
 function folder(took = 0) {
   const looks: (readonly string[] | 'all')[] = [];
-  function look({ entries }: TakenEntries): ObservableInput<readonly SeenPath[]> {
+  function look({ entries }: PossibleChanges): ObservableInput<readonly TreePath[]> {
     looks.push(entries === 'all' ? 'all' : [...(entries.get('/conf') ?? [])]);
     const file = { digest: String(looks.length), bytes: undefined, flaw: undefined };
-    const seen: readonly SeenPath[] = [
+    const seen: readonly TreePath[] = [
       { path: '/conf', isFolder: true, files: new Map([['a', file]]) },
     ];
     return entries === 'all' && took > 0 ? timer(took).pipe(map(() => seen)) : [seen];

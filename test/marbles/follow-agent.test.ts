@@ -16,7 +16,7 @@ const brief = () =>
 describe('the page follows an agent', () => {
   const said = {
     c: 'connected',
-    t: 'told',
+    t: 'live-event',
     g: 'The agent has closed the connection',
     s: 'The agent is silent',
     r: 'refused',

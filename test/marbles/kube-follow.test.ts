@@ -27,7 +27,7 @@ const opened: WatchSign = { type: 'opened' };
 const silent: WatchSign = { type: 'silent' };
 const ended: WatchSign = { type: 'ended', reason: 'over' };
 const said = (type: string, about: unknown): WatchSign => ({
-  type: 'said',
+  type: 'event',
   value: { type, object: about },
 });
 const tooOld = said('ERROR', { kind: 'Status', code: 410, message: 'too old' });

@@ -12,7 +12,7 @@ const secret = (version: string, data: object, more: object = {}): KubeObject =>
   ...more,
 });
 const said = (type: string, about: KubeObject): WatchSign => ({
-  type: 'said',
+  type: 'event',
   value: { type, object: about },
 });
 

@@ -65,7 +65,7 @@ const after$ = (ms: number, act: () => void): Observable<never> =>
 function rival(kube: FakeKube, text: string): Observable<never> {
   return kube.api.watch('/api/v1/configmaps?watch=1&resourceVersion=0').pipe(
     mergeMap((sign) => {
-      if (sign.type !== 'said') return EMPTY;
+      if (sign.type !== 'event') return EMPTY;
       const { object } = sign.value as { readonly object: KubeDocument };
       const { data, metadata } = object as KubeDocument & {
         readonly data: Readonly<Record<string, string>>;

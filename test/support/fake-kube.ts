@@ -225,10 +225,10 @@ export function fakeKube(): FakeKube {
         if (since < compacted)
           return from<readonly WatchSign[]>([
             { type: 'opened' },
-            { type: 'said', value: { type: 'ERROR', object: { code: 410, message: 'too old' } } },
+            { type: 'event', value: { type: 'ERROR', object: { code: 410, message: 'too old' } } },
           ]);
         const said = ({ type, object }: Change): WatchSign => ({
-          type: 'said',
+          type: 'event',
           value: { type, object: copied(object) },
         });
         const isAbout = (change: Change) => change.version > since && has(change.object);
@@ -291,7 +291,8 @@ export async function serveFakeKube(
       const watch = api.watch(path).subscribe({
         next: (sign) => {
           if (sign.type === 'opened') response.writeHead(200).flushHeaders();
-          if (sign.type === 'said') response.write(`${JSON.stringify(sign.value, withoutBytes)}\n`);
+          if (sign.type === 'event')
+            response.write(`${JSON.stringify(sign.value, withoutBytes)}\n`);
         },
         error: (error: unknown) => response.destroy(error as Error),
         complete: () => response.end(),

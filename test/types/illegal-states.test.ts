@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../src/epochs/model.ts';
 import type { Proxy, Verdict } from '../../src/epochs/ports.ts';
 import type { Looked } from '../../src/pilot-discovery/registry/files/folder-state.ts';
 import type { TlsInputs } from '../../src/pilot-discovery/generate/tls/upstream-tls.ts';
-import type { TakenEntries } from '../../src/streams/changed-entries.ts';
+import type { PossibleChanges } from '../../src/streams/changed-entries.ts';
 import type { Serving } from '../../src/pilot-agent/run/secrets/secrets-plan.ts';
 
 // What could be said once, and means nothing.
@@ -54,7 +54,7 @@ it('a folder that is lost was not read', () => {
     return { type: 'lost', tree, reason: 'away', readings: new Map() };
   };
   // @ts-expect-error where all may have changed no name says more
-  const taken: TakenEntries = { entries: { isAll: true, names: [] }, named: new Set() };
+  const taken: PossibleChanges = { entries: { isAll: true, names: [] }, named: new Set() };
   expect([lost, taken]).toHaveLength(2);
 });
 

@@ -41,7 +41,7 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
       ),
     ];
   }
-  const { pending, notes } = parseJson(answer.value.body) as Told;
+  const { pending, notes } = parseJson(answer.value.body) as ReadyAnswer;
   const noted = notes.map((note): Finding => {
     return {
       check,
@@ -64,7 +64,7 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
 }
 
 /** The answer to a readiness probe. */
-interface Told {
+interface ReadyAnswer {
   readonly pending: readonly { readonly name: string; readonly reason: string }[];
   readonly notes: readonly string[];
 }

@@ -12,7 +12,7 @@ export function addHelp(command: Command): void {
   command
     .addHelpText('after', () => styledExamples(examples(words)))
     .exitOverride((error) => {
-      throw told(error, words);
+      throw described(error, words);
     });
   if (command.commands.length === 0) return;
   command.addHelpText('before', () => checked(command));
@@ -29,7 +29,7 @@ function wordsOf(command: Command): string {
   return command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`;
 }
 
-function told(error: CommanderError, words: string): Error {
+function described(error: CommanderError, words: string): Error {
   if (error.exitCode === 0 || error.code === 'commander.help') return error;
   const why = error.message.replace(/^error: /, '').replace(/\.$/, '');
   return new Fatal(why.endsWith('?)') ? why : `${why}; see ${words} --help`, exitCodes.usage);

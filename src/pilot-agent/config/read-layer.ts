@@ -183,12 +183,12 @@ function suggested(name: string, shape: object): string {
 
 /** Returns the first 20 entries, and one that says how many more there are. Pure. */
 export function few<T>(entries: readonly T[], others: (count: number) => T): readonly T[] {
-  return entries.length > mostTold
-    ? [...entries.slice(0, mostTold), others(entries.length - mostTold)]
+  return entries.length > mostNamed
+    ? [...entries.slice(0, mostNamed), others(entries.length - mostNamed)]
     : entries;
 }
 
-const mostTold = 20;
+const mostNamed = 20;
 
 /** Returns a path in its usual notation: `tracing.customTags[0]`. Pure. */
 export function pathText(path: readonly PropertyKey[]): string {

@@ -1,4 +1,4 @@
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 import { dayAndClock } from './time-text.ts';
 
 /** Shows the agent as a program, and its counters since its start. */

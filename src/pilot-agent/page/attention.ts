@@ -4,7 +4,7 @@ import { noteAnchor, furtherNotes } from '../report/notes.ts';
 import { reasonName } from '../report/reason-name.ts';
 import { standing } from '../report/standing.ts';
 import { exitText } from './epoch-text.ts';
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 import type { PageState } from './page-state.ts';
 import { crashed } from './timeline.ts';
 import { age } from './time-text.ts';
@@ -33,7 +33,7 @@ export function attention(
     ...epochTroubles(report, epochs, now),
     ...certificateTroubles(report, now),
     ...sourceTroubles(report),
-    ...untold(report).map((text) => warning(text, noteAnchor(text))),
+    ...unseenNotes(report).map((text) => warning(text, noteAnchor(text))),
   ];
   return [
     ...troubles.filter(({ level }) => level === 'bad'),
@@ -106,7 +106,7 @@ function sourceTroubles({ sources, controlPlane }: LiveReport): readonly Attenti
 }
 
 /** Returns the notes that the rest of the report does not show. */
-function untold({
+function unseenNotes({
   notes,
   refused,
   crashes,

@@ -1,6 +1,6 @@
 import { lifetime } from '../report/certificate-life.ts';
 import { certificateTitle } from '../report/certificate-title.ts';
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 import { age, dayAndClock } from './time-text.ts';
 
 /** Shows the certificates, and how much time each has left. */

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 import { age, dayAndClock } from './time-text.ts';
 
 interface Props {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { servingEpoch, standing } from '../report/standing.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
 import type { TrafficReport } from '../report/live-events.ts';
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 import { number, perSecond } from './number-text.ts';
 import { age, duration } from './time-text.ts';
 

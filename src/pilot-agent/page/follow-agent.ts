@@ -44,7 +44,11 @@ export function followAgent(
       const receivedAt = scheduler.now();
       return [
         { type: 'connected', at: receivedAt },
-        ...events.map((event): PageMessage => ({ type: 'told', at: receivedAt, told: event })),
+        ...events.map((event): PageMessage => ({
+          type: 'live-event',
+          at: receivedAt,
+          liveEvent: event,
+        })),
       ];
     }),
     catchError((error: unknown) => {

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 
 interface Order {
   readonly name: string;

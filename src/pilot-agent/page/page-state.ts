@@ -1,18 +1,18 @@
 import {
   awaySince,
-  heard,
-  type Heard,
+  withLiveEvent,
+  type AgentView,
   type Kept,
   type Link,
-  nothingHeard,
-} from '../report/heard.ts';
+  emptyAgentView,
+} from '../report/agent-view.ts';
 import type { LiveEvent, LogReport } from '../report/live-events.ts';
 
 /** A message from the stream of events; `at` in ms since 1970, by the clock of the browser. */
 export type PageMessage =
   | { readonly type: 'connected'; readonly at: number }
   | { readonly type: 'away'; readonly at: number; readonly reason: string }
-  | { readonly type: 'told'; readonly at: number; readonly told: LiveEvent };
+  | { readonly type: 'live-event'; readonly at: number; readonly liveEvent: LiveEvent };
 
 /** A line of the log, with the text that a search looks at, in lower case. */
 export interface Logged extends LogReport {
@@ -20,14 +20,14 @@ export interface Logged extends LogReport {
 }
 
 /** Everything that the page knows about an agent. */
-export interface PageState extends Heard<Logged> {
+export interface PageState extends AgentView<Logged> {
   /** Times are by the clock of the agent. */
   readonly link: Link;
   /** The clock of the agent minus that of the browser, in ms. */
   readonly skew: number;
 }
 
-export const nothing: PageState = { ...nothingHeard, link: { kind: 'connecting' }, skew: 0 };
+export const nothing: PageState = { ...emptyAgentView, link: { kind: 'connecting' }, skew: 0 };
 
 /** The traffic is that of an hour. */
 const kept: Kept<Logged> = {
@@ -45,10 +45,10 @@ export function afterMessage(before: PageState, message: PageMessage): PageState
       return { ...before, link: { kind: 'connected' } };
     case 'away':
       return { ...before, link: awaySince(link, message.reason, message.at + skew) };
-    case 'told': {
-      const { told: liveEvent, at: receivedAt } = message;
+    case 'live-event': {
+      const { liveEvent: liveEvent, at: receivedAt } = message;
       const now = liveEvent.event === 'report' ? Date.parse(liveEvent.data.at) - receivedAt : skew;
-      return { ...heard<Logged>(before, liveEvent, kept), link, skew: now };
+      return { ...withLiveEvent<Logged>(before, liveEvent, kept), link, skew: now };
     }
   }
 }

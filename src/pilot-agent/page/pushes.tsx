@@ -1,4 +1,4 @@
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 import { clock, dayAndClock } from './time-text.ts';
 
 /** The number of pushes that are shown. */

@@ -1,4 +1,4 @@
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 import { age, dayAndClock } from './time-text.ts';
 
 const tones: Readonly<Record<LiveReport['sources'][number]['state'], string>> = {

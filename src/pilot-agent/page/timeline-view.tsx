@@ -2,7 +2,7 @@ import { useSize } from './use-size.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
 import { epochByKey } from './epoch-keys.ts';
 import { epochText } from './epoch-text.ts';
-import type { LiveReport } from '../report/heard.ts';
+import type { LiveReport } from '../report/agent-view.ts';
 import { age, clock } from './time-text.ts';
 import { type Drawn, drawn, scale, type Span, ticks } from './timeline.ts';
 import { around, type Window } from './window.ts';

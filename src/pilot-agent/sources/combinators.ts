@@ -55,7 +55,7 @@ export function renamedReading(reading: ContributedReading, name: string): Contr
 /** The last reading that was passed on, and what to pass on now. */
 interface Passed {
   readonly last: ContributedReading | undefined;
-  readonly told: readonly SourceOutput[];
+  readonly outputs: readonly SourceOutput[];
 }
 
 /**
@@ -81,11 +81,11 @@ export function gated(
     scan(
       ({ last }: Passed, passed): Passed => {
         const event = passed ?? { type: 'reading', reading: last ?? readingOf([]) };
-        return { last: event.type === 'reading' ? event.reading : last, told: [event] };
+        return { last: event.type === 'reading' ? event.reading : last, outputs: [event] };
       },
-      { last: undefined, told: [] },
+      { last: undefined, outputs: [] },
     ),
-    mergeMap(({ told: events }) => events),
+    mergeMap(({ outputs: events }) => events),
   );
   return sourceFromEvents(events$, { ...source, scheduler });
 }
@@ -116,16 +116,16 @@ export function mapped(
   const events$ = follow(source).pipe(
     scan(
       ({ last }: Passed, event): Passed => {
-        if (event.type !== 'reading') return { last, told: [event] };
+        if (event.type !== 'reading') return { last, outputs: [event] };
         const reading = readingOf(
           event.reading.config?.map((given, place) => projected(given, last?.config?.[place])) ??
             [],
         );
-        return { last: reading, told: [{ type: 'reading', reading }] };
+        return { last: reading, outputs: [{ type: 'reading', reading }] };
       },
-      { last: undefined, told: [] },
+      { last: undefined, outputs: [] },
     ),
-    mergeMap(({ told: events }) => events),
+    mergeMap(({ outputs: events }) => events),
   );
   return sourceFromEvents(events$, { ...source, scheduler });
 }

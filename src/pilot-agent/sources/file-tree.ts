@@ -3,11 +3,11 @@ import type { BigIntStats } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eachPiece } from '../../shared/files/outside-file.ts';
-import type { TakenEntries } from '../../streams/changed-entries.ts';
+import type { PossibleChanges } from '../../streams/changed-entries.ts';
 import { identityOf } from '../../streams/link-hops.ts';
 
 /** A file as it was last read. */
-export interface SeenFile {
+export interface TreeFile {
   /** sha256, hex; '' if it could not be read. */
   readonly digest: string;
   /** Its content, if the tree keeps it. */
@@ -17,11 +17,11 @@ export interface SeenFile {
 }
 
 /** The files that one path leads to. */
-export interface SeenPath {
+export interface TreePath {
   readonly path: string;
   readonly isFolder: boolean;
   /** By name: the files of a folder; '' for the path itself. */
-  readonly files: ReadonlyMap<string, SeenFile>;
+  readonly files: ReadonlyMap<string, TreeFile>;
 }
 
 export interface TreeLimits {
@@ -36,12 +36,12 @@ const most = { kept: 1_000, hashed: 100_000 };
 /** The number of files that are read at once. */
 const atOnce = 16;
 
-interface CachedFile extends SeenFile {
+interface CachedFile extends TreeFile {
   readonly state: string;
 }
 
 export interface FileTree {
-  readonly look: (changed: TakenEntries) => Promise<readonly SeenPath[]>;
+  readonly look: (changed: PossibleChanges) => Promise<readonly TreePath[]>;
 }
 
 /**
@@ -58,7 +58,7 @@ export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree
     paths.map((path) => [path, new Map()]),
   );
 
-  async function look(path: string, changed: TakenEntries): Promise<SeenPath> {
+  async function look(path: string, changed: PossibleChanges): Promise<TreePath> {
     const files = filesByPath.get(path) ?? new Map<string, CachedFile>();
     const stats = await stat(path, { bigint: true }).catch(() => undefined);
     if (stats?.isDirectory() !== true) {
@@ -123,7 +123,7 @@ async function each(names: Iterable<string>, act: (name: string) => Promise<void
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-async function read(path: string, { largest, keeps }: TreeLimits): Promise<SeenFile> {
+async function read(path: string, { largest, keeps }: TreeLimits): Promise<TreeFile> {
   const hash = createHash('sha256');
   const pieces: Buffer[] = [];
   const flaw = await eachPiece(path, largest, (piece) => {

@@ -14,9 +14,9 @@ import {
   timer,
 } from 'rxjs';
 import { largest } from '../../shared/files/outside-file.ts';
-import { changedEntries, type TakenEntries } from '../../streams/changed-entries.ts';
+import { changedEntries, type PossibleChanges } from '../../streams/changed-entries.ts';
 import type { Content, ContributingSource, Use } from './contribution.ts';
-import { fileTree, type SeenFile, type SeenPath } from './file-tree.ts';
+import { fileTree, type TreeFile, type TreePath } from './file-tree.ts';
 import { source, type SourceOptions } from './source.ts';
 import { type PathEvent, watchFolders } from '../../streams/watch-folders.ts';
 
@@ -66,7 +66,7 @@ export function files(paths: readonly string[], options: FilesOptions = {}): Con
 
 /** The state of paths, and the events of their changes. */
 interface Paths {
-  look(changed: TakenEntries): ObservableInput<readonly SeenPath[]>;
+  look(changed: PossibleChanges): ObservableInput<readonly TreePath[]>;
   readonly event$: Observable<PathEvent>;
 }
 
@@ -122,7 +122,7 @@ export function lookedAt(
 }
 
 /** Returns the content; throws if a needed file is missing or cannot be read. */
-function contentOf(seen: readonly SeenPath[], as: Use): Content {
+function contentOf(seen: readonly TreePath[], as: Use): Content {
   if (as === 'restart') return digests(seen);
   const missing = seen.find(({ isFolder, files }) => !isFolder && files.size === 0);
   if (missing !== undefined) throw new Error(`${missing.path} is not there`);
@@ -135,7 +135,7 @@ function contentOf(seen: readonly SeenPath[], as: Use): Content {
 }
 
 /** Returns the digests of all readable files. Runs at each change, also for very many files. */
-function digests(seen: readonly SeenPath[]): Content {
+function digests(seen: readonly TreePath[]): Content {
   const digestByPath = new Map<string, string>();
   for (const { path, isFolder, files } of seen) {
     for (const [name, { flaw, digest }] of files)
@@ -144,7 +144,7 @@ function digests(seen: readonly SeenPath[]): Content {
   return Object.fromEntries(digestByPath);
 }
 
-function allOf(seen: readonly SeenPath[]): readonly (readonly [path: string, file: SeenFile])[] {
+function allOf(seen: readonly TreePath[]): readonly (readonly [path: string, file: TreeFile])[] {
   return seen.flatMap(({ path, isFolder, files }) =>
     [...files].map(([name, file]) => [isFolder ? `${path}/${name}` : path, file] as const),
   );
@@ -152,7 +152,7 @@ function allOf(seen: readonly SeenPath[]): readonly (readonly [path: string, fil
 
 function valueOf(
   path: string,
-  { bytes = Buffer.alloc(0), flaw }: SeenFile,
+  { bytes = Buffer.alloc(0), flaw }: TreeFile,
   as: Use,
 ): string | Buffer {
   if (flaw !== undefined) throw new Error(`${path} cannot be read: ${flaw}`);

@@ -16,7 +16,7 @@ import { sourceFromEvents, type SourceOutput } from './source-from-events.ts';
 type Side = 'first' | 'fallback';
 
 /** A sign of one of the two sources, with its reading at that time. */
-interface Heard {
+interface SideReading {
   readonly side: Side;
   readonly sign: SourceChange | undefined;
   readonly reading: ContributedReading;
@@ -25,7 +25,7 @@ interface Heard {
 interface FallbackState {
   readonly first: ContributedReading | undefined;
   readonly fallback: ContributedReading | undefined;
-  readonly told: readonly SourceOutput[];
+  readonly outputs: readonly SourceOutput[];
 }
 
 /**
@@ -40,9 +40,9 @@ export function withFallback(
   fallback: ContributingSource,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  const events$ = merge(heard('first', first), heard('fallback', fallback)).pipe(
-    scan(choose, { first: undefined, fallback: undefined, told: [] }),
-    mergeMap(({ told: events }) => events),
+  const events$ = merge(readingsOf('first', first), readingsOf('fallback', fallback)).pipe(
+    scan(choose, { first: undefined, fallback: undefined, outputs: [] }),
+    mergeMap(({ outputs: events }) => events),
   );
   const names = namesOf(first.names, fallback.names);
   return sourceFromEvents(events$, { ...(names !== undefined && { names }), scheduler });
@@ -59,16 +59,19 @@ function namesOf(
     : [...new Set([...first, ...fallback])];
 }
 
-function heard(side: Side, { changes$, reading$ }: ContributingSource): Observable<Heard> {
+function readingsOf(
+  side: Side,
+  { changes$, reading$ }: ContributingSource,
+): Observable<SideReading> {
   const read = (sign?: SourceChange) =>
-    reading$.pipe(map((reading): Heard => ({ side, sign, reading })));
+    reading$.pipe(map((reading): SideReading => ({ side, sign, reading })));
   return merge(read(), changes$.pipe(concatMap((sign) => read(sign))));
 }
 
-function choose(before: FallbackState, { side, sign, reading }: Heard): FallbackState {
+function choose(before: FallbackState, { side, sign, reading }: SideReading): FallbackState {
   const after = { ...before, [side]: reading };
   const { first, fallback } = after;
-  if (first === undefined || fallback === undefined) return { ...after, told: [] };
+  if (first === undefined || fallback === undefined) return { ...after, outputs: [] };
   const serves: Side = says(fallback) && !says(first) ? 'fallback' : 'first';
   const name = onlyName(first);
   const isRenamed = serves === 'fallback' && name !== undefined && onlyName(fallback) !== undefined;
@@ -81,7 +84,7 @@ function choose(before: FallbackState, { side, sign, reading }: Heard): Fallback
     !isStatus || side !== serves
       ? []
       : ['source' in sign && isRenamed ? { ...sign, source: name } : sign];
-  return { ...after, told: [...status, { type: 'reading', reading: chosen }] };
+  return { ...after, outputs: [...status, { type: 'reading', reading: chosen }] };
 }
 
 function says({ config = [] }: ContributedReading): boolean {

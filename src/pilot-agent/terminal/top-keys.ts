@@ -14,7 +14,7 @@ export function topKey(state: TopState, key: Key): Step {
   if (key.isCtrl && key.name === 'l') return [{ ...state, drawing: state.drawing + 1 }, []];
   switch (state.mode) {
     case 'watch':
-      return [watching({ ...state, told: undefined }, key), []];
+      return [watching({ ...state, lastResult: undefined }, key), []];
     case 'filter':
       return [filtering(state, key), []];
     case 'help':
@@ -23,7 +23,7 @@ export function topKey(state: TopState, key: Key): Step {
     case 'restart': {
       const isSure = key.name === 'y' && !key.isCtrl;
       return [
-        { ...state, mode: 'watch', told: isSure ? `${state.mode}: asked` : undefined },
+        { ...state, mode: 'watch', lastResult: isSure ? `${state.mode}: asked` : undefined },
         isSure ? [{ type: 'order', order: state.mode }] : [],
       ];
     }

@@ -1,4 +1,4 @@
-import { type Heard, type Link, nothingHeard } from '../report/heard.ts';
+import { type AgentView, type Link, emptyAgentView } from '../report/agent-view.ts';
 import type { LiveEvent } from '../report/live-events.ts';
 import type { ScreenSize } from './screen-size.ts';
 
@@ -11,7 +11,7 @@ export const levels = ['debug', 'info', 'warn', 'error'] as const;
 export const spans = [60_000, 600_000, 3_600_000, 0] as const;
 
 /** The content of the screen, and how it is shown. */
-export interface TopState extends Heard {
+export interface TopState extends AgentView {
   readonly size: ScreenSize;
   /** In ms since 1970. */
   readonly now: number;
@@ -27,7 +27,7 @@ export interface TopState extends Heard {
   /** A long line is cut, or takes several lines of the screen. */
   readonly long: 'cut' | 'whole';
   /** The result of the last order. */
-  readonly told: string | undefined;
+  readonly lastResult: string | undefined;
   /** Changes when the whole screen must be drawn again. */
   readonly drawing: number;
   readonly isOver: boolean;
@@ -66,14 +66,14 @@ export function firstTopState(size: ScreenSize, now: number): TopState {
     size,
     now,
     link: { kind: 'connecting' },
-    ...nothingHeard,
+    ...emptyAgentView,
     selected: undefined,
     mode: 'watch',
     filter: '',
     level: 'info',
     span: 600_000,
     long: 'cut',
-    told: undefined,
+    lastResult: undefined,
     drawing: 0,
     isOver: false,
   };

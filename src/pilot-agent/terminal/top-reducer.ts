@@ -1,4 +1,4 @@
-import { awaySince, heard, type Kept } from '../report/heard.ts';
+import { awaySince, withLiveEvent, type Kept } from '../report/agent-view.ts';
 import type { LogReport } from '../report/live-events.ts';
 import { topKey } from './top-keys.ts';
 import type { TopEffect, TopEvent, TopState } from './top-model.ts';
@@ -27,9 +27,9 @@ export function reduceTop(state: TopState, event: TopEvent): Step {
     case 'away':
       return [{ ...state, link: awaySince(state.link, event.reason, state.now) }, []];
     case 'heard':
-      return [{ ...state, ...heard<LogReport>(state, event.live, kept) }, []];
+      return [{ ...state, ...withLiveEvent<LogReport>(state, event.live, kept) }, []];
     case 'answered':
-      return [{ ...state, told: `${event.order}: ${event.answer}` }, []];
+      return [{ ...state, lastResult: `${event.order}: ${event.answer}` }, []];
     case 'suspend-requested':
       return [state, [{ type: 'suspend' }]];
     case 'resumed':

@@ -152,7 +152,7 @@ function number(value: number | undefined): string {
   return text.padStart(5);
 }
 
-function foot({ mode, filter, told: result }: TopState, paint: Paint): string {
+function foot({ mode, filter, lastResult: result }: TopState, paint: Paint): string {
   if (mode === 'drain')
     return paint(
       ['bold', 'red'],

@@ -85,7 +85,7 @@ export interface Question {
  * How long the control plane may be silent until that is logged, and until the connection is
  * closed. In ms.
  */
-const silence = { told: 4_000, given: 30_000 };
+const silence = { reported: 4_000, lost: 30_000 };
 /**
  * A control plane that does not answer a ping is disconnected. Answers may be large; the limit only
  * stops an extreme one. In ms and bytes. Each connection has a separate pool, so that a new attempt
@@ -133,8 +133,8 @@ function silent(event$: Observable<LinkEvent>, scheduler: SchedulerLike): Observ
     startWith('no connection comes about'),
   );
   return concat(
-    timer(silence.told, scheduler).pipe(map(() => 'unanswered' as const)),
-    timer(silence.given - silence.told, scheduler).pipe(map(() => 'lost' as const)),
+    timer(silence.reported, scheduler).pipe(map(() => 'unanswered' as const)),
+    timer(silence.lost - silence.reported, scheduler).pipe(map(() => 'lost' as const)),
   ).pipe(
     withLatestFrom(what$),
     map(([type, reason]): LinkEvent => ({ type, reason })),

@@ -85,7 +85,7 @@ export function publishRoots(
   const timed = (change: RootMapsChange): RootMapsEvent => ({
     ...change,
     now: scheduler.now(),
-    luck: random(),
+    random: random(),
   });
   return change$.pipe(
     map(timed),

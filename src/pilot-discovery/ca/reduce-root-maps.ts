@@ -228,7 +228,11 @@ function judge(state: RootMapsState, names: Iterable<string>, event: RootMapsEve
   return next(withContest(judged, contested[0], event.now), event.now);
 }
 
-function dutyAfter(before: Duty | undefined, isEqual: boolean, { now, luck }: RootMapsEvent): Duty {
+function dutyAfter(
+  before: Duty | undefined,
+  isEqual: boolean,
+  { now, random }: RootMapsEvent,
+): Duty {
   const duty = before ?? {
     ...{ dueAt: now, had: 'nothing yet' as const },
     ...{ losses: 0, lostAt: 0, failures: 0 },
@@ -239,7 +243,7 @@ function dutyAfter(before: Duty | undefined, isEqual: boolean, { now, luck }: Ro
   const excess = losses - tolerated;
   const pause =
     excess > 0 ? backOff(pauses.contested, excess - 1) : backOff(pauses.repair, losses - 1);
-  const dueAt = now + Math.round(jitter(pause, spread, luck));
+  const dueAt = now + Math.round(jitter(pause, spread, random));
   return { ...duty, dueAt, had: 'nothing yet', losses, lostAt: now };
 }
 
@@ -267,7 +271,7 @@ function afterWriting(
   state: RootMapsState,
   event: Extract<RootMapsEvent, { readonly type: 'written' }>,
 ): Next {
-  const { namespace, failure, now, luck } = event;
+  const { namespace, failure, now, random } = event;
   const duty = state.duties.get(namespace);
   const isSeen = state.writing?.since === 'seen';
   const rested = { ...state, writing: undefined, resumeAt: now + pauses.apart };
@@ -286,7 +290,7 @@ function afterWriting(
     return next({ ...rested, failures: 0, written, duties: withDuty(unseen) }, now);
   }
   const pauseFor = (limits: typeof pauses.failed | typeof pauses.all, failures: number) =>
-    now + Math.round(Math.max(jitter(backOff(limits, failures), spread, luck), failure.pause));
+    now + Math.round(Math.max(jitter(backOff(limits, failures), spread, random), failure.pause));
   const failures = (duty?.failures ?? 0) + 1;
   const failed = {
     ...rested,

@@ -26,7 +26,7 @@ export type AuthoritySecretEvent = { readonly now: number } & (
       readonly type: 'created';
       readonly failure: KubeFailure | undefined;
       /** From 0 up to, but not including, 1. */
-      readonly luck: number;
+      readonly random: number;
     }
   /** Time has passed: an authority may have expired. */
   | { readonly type: 'passed' }
@@ -108,12 +108,12 @@ export const reduceSecrets =
         return decide({ ...before, troubles }, namespace, event.now);
       }
       case 'created': {
-        const { failure, luck } = event;
+        const { failure, random } = event;
         if (failure === undefined || failure.status === conflict)
           return [{ ...before, making: 'done', failures: 0, failure: undefined }, []];
         const failures = before.failures + 1;
         const state = { ...before, making: 'not' as const, failures, failure: failure.reason };
-        const pause = jitter(backOff(pauses, before.failures), spread, luck);
+        const pause = jitter(backOff(pauses, before.failures), spread, random);
         return decide(state, namespace, event.now, Math.max(Math.round(pause), failure.pause));
       }
       case 'passed':

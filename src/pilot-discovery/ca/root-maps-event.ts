@@ -46,4 +46,4 @@ export type RootMapsChange =
   | { readonly type: 'due' };
 
 /** A change, when it came (ms since 1970), and a number from 0 up to, but not including, 1. */
-export type RootMapsEvent = RootMapsChange & { readonly now: number; readonly luck: number };
+export type RootMapsEvent = RootMapsChange & { readonly now: number; readonly random: number };

@@ -73,7 +73,7 @@ export function secretReadings(
     }),
     map((answer): AuthoritySecretEvent => {
       const failure = answer.ok ? undefined : answer.failure;
-      return { type: 'created', failure, luck: random(), now: scheduler.now() };
+      return { type: 'created', failure, random: random(), now: scheduler.now() };
     }),
   );
   const carryOut$ = (effect: SecretsEffect): Observable<AuthoritySecretEvent> => {

@@ -82,10 +82,7 @@ export function buildEnvironment(
     previous === undefined
       ? new Set([...eachResource(store.resources)].map(([key]) => key))
       : withPodsOfNodes(changes.keys, before);
-  const resources =
-    previous === undefined && !store.resources.has('Node')
-      ? store.resources
-      : resourcesAfter(previous?.resources ?? store.resources, store, changedKeys);
+  const resources = resourcesAfter(previous?.resources, store, changedKeys);
   const isSame = resources === before.resources && before.fetchedKeys === fetchedKeys;
   if (isSame && previous?.mesh === mesh && previous.networks === networks) return previous;
 
@@ -111,17 +108,9 @@ export function buildEnvironment(
       isAll,
     ),
     ...virtualServicesAfter(before, resources, touchedOf(touched, 'VirtualService'), domain),
-    destinationRules: rulesAfter(
-      before.destinationRules,
-      touchedOf(touched, 'DestinationRule'),
-      domain,
-    ),
+    destinationRules: rulesAfter(before.destinationRules, touched, domain),
     ...namespacedAfter(before, touched),
-    workloadEntries: reindexed(
-      before.workloadEntries,
-      touchedOf(touched, 'WorkloadEntry'),
-      ({ namespace, spec }) => [[namespace, spec.address]],
-    ),
+    workloadEntries: entriesAfter(before.workloadEntries, touched),
   };
 }
 
@@ -208,10 +197,12 @@ function networkOf({ resources, mesh }: Store): string {
 }
 
 function resourcesAfter(
-  resources: Resources,
+  before: Resources | undefined,
   store: Store,
   keys: ReadonlySet<ResourceKey>,
 ): Resources {
+  if (before === undefined && !store.resources.has('Node')) return store.resources;
+  const resources = before ?? store.resources;
   return withResources(
     resources,
     new Map([...keys].map((key) => [key, placedAt(store.resources, key, resources)])),
@@ -220,12 +211,21 @@ function resourcesAfter(
 
 function rulesAfter(
   before: Environment['destinationRules'],
-  touched: readonly Touched<'DestinationRule'>[],
+  touched: TouchedByKind,
   domain: string,
 ): Environment['destinationRules'] {
   const full = (rule: Resource<'DestinationRule'> | undefined) =>
     rule === undefined ? [] : [withFullHost(rule, domain)];
-  return replaced(before, touched, full, ({ spec }) => spec.host);
+  return replaced(before, touchedOf(touched, 'DestinationRule'), full, ({ spec }) => spec.host);
+}
+
+function entriesAfter(
+  before: Environment['workloadEntries'],
+  touched: TouchedByKind,
+): Environment['workloadEntries'] {
+  return reindexed(before, touchedOf(touched, 'WorkloadEntry'), ({ namespace, spec }) => [
+    [namespace, spec.address],
+  ]);
 }
 
 function byNamespace<K extends Kind>(

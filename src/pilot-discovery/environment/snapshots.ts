@@ -41,7 +41,7 @@ export interface EnvironmentSettings {
 
 /** A source has emitted an event. */
 export interface StoreStep {
-  readonly type: 'told';
+  readonly type: 'source-event';
   readonly event: StoreEvent;
   readonly changes: Changes;
   readonly store: Store;
@@ -67,7 +67,7 @@ export function snapshots(
     event$.pipe(
       scan((before: StoreStep | undefined, event: StoreEvent): StoreStep | undefined => {
         const [store, changes] = reduceStore(before?.store ?? emptyStore(sources), event);
-        return { type: 'told', event, changes, store };
+        return { type: 'source-event', event, changes, store };
       }, undefined),
       filter((sign) => sign !== undefined),
       connect((told$) => {
@@ -122,7 +122,7 @@ function next(
   clock: () => number,
 ): Step {
   const now = clock();
-  if (sign.type === 'told') {
+  if (sign.type === 'source-event') {
     const isChange = sign.changes.class !== 'none' && before.changedAt === undefined;
     return { ...before, sign, ...(isChange && { changedAt: now }) };
   }

@@ -48,7 +48,7 @@ export interface Store {
   readonly networks: MeshNetworks;
   readonly fetchedKeys: FetchedKeys;
   /** Whether any source has ever had a resource. */
-  readonly content: 'none-yet' | 'told';
+  readonly content: 'none-yet' | 'received';
 }
 
 const silent: SourceState = {
@@ -158,7 +158,7 @@ function withChanged(
     widest = widerOf(widest, keyClass);
   }
   return [
-    { ...after, resources, content: upserts.length > 0 ? 'told' : store.content },
+    { ...after, resources, content: upserts.length > 0 ? 'received' : store.content },
     { class: widest, keys },
   ];
 }

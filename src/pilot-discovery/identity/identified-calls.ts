@@ -48,7 +48,7 @@ const statuses = {
 const uncheckable =
   'the caller cannot be authenticated now: the log of the control plane has the reason';
 
-interface Asked {
+interface ArrivedCall {
   readonly call: Grpc.ServerInterceptingCallInterface;
   readonly metadata: Grpc.Metadata;
   readonly hand: (metadata: Grpc.Metadata) => void;
@@ -63,9 +63,9 @@ export function identifiedCalls(
   identify$: Identify,
 ): IdentifiedCalls {
   const callers = new WeakMap<Grpc.Metadata, Caller>();
-  const asked$ = new Subject<Asked>();
+  const arrivedCalls$ = new Subject<ArrivedCall>();
   const settle = (
-    { call, metadata, hand }: Asked,
+    { call, metadata, hand }: ArrivedCall,
     address: string,
     identity: CallerIdentity,
   ): CallSignOfCaller => {
@@ -84,7 +84,7 @@ export function identifiedCalls(
       new ServerInterceptingCall(call, {
         start: (next) =>
           next({
-            onReceiveMetadata: (metadata, hand) => asked$.next({ call, metadata, hand }),
+            onReceiveMetadata: (metadata, hand) => arrivedCalls$.next({ call, metadata, hand }),
           }),
       }),
     callerOf: ({ metadata }) => {
@@ -92,7 +92,7 @@ export function identifiedCalls(
       if (caller === undefined) throw new Error('this call was not authenticated');
       return caller;
     },
-    event$: asked$.pipe(
+    event$: arrivedCalls$.pipe(
       mergeMap((asked) => {
         const { call, metadata } = asked;
         const presented = presentedIn(call, metadata);

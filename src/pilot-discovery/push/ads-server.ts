@@ -45,7 +45,7 @@ export function serveAds(
         reduceStreams,
         (effect$) => carryOut(effect$, { encode, viewFor$, nodeFlaw, scheduler }, throttle),
       ),
-      mergeMap(({ event }) => (event.type === 'said' ? [event.event] : [])),
+      mergeMap(({ event }) => (event.type === 'ads-event' ? [event.event] : [])),
     );
     return merge(said$, forget$);
   });
@@ -66,7 +66,7 @@ function carryOut(
         sign$.pipe(
           ofType('turn'),
           mergeMap(({ written$ }) => written$, throttle),
-          map((event): StreamsEvent => ({ type: 'said', event })),
+          map((event): StreamsEvent => ({ type: 'ads-event', event })),
         ),
       ),
     ),
@@ -84,6 +84,6 @@ function refused({
   call.emit('error', { code, details: reason });
   const address = call.getPeer();
   return isReported
-    ? [{ type: 'said', event: { type: 'stream-refused', connection, address, reason } }]
+    ? [{ type: 'ads-event', event: { type: 'stream-refused', connection, address, reason } }]
     : [];
 }

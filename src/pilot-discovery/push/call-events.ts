@@ -62,7 +62,7 @@ export function callEvents(
       return merge(
         named$.pipe(
           map(({ node }): AdsEvent => ({ type: 'connected', connection, node, variant, address })),
-          map((event) => ({ type: 'said', event }) as const),
+          map((event) => ({ type: 'ads-event', event }) as const),
         ),
         event$,
         named$.pipe(switchMap(({ node, names }) => views(node, names, sources))),

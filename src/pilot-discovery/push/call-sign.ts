@@ -3,7 +3,7 @@ import type { AdsEvent } from './ads-event.ts';
 
 /** A message from the stream of one proxy to the server. */
 export type CallSign =
-  | { readonly type: 'said'; readonly event: AdsEvent }
+  | { readonly type: 'ads-event'; readonly event: AdsEvent }
   /** An answer waits for its turn. `written$` writes it, and completes when the turn is over. */
   | { readonly type: 'turn'; readonly written$: Observable<AdsEvent> }
   /** The proxy has not taken the bytes of an answer within its turn. `since`: ms since 1970. */

@@ -33,7 +33,7 @@ export type CallEvent =
   | AnswerStep
   | { readonly type: 'fault'; readonly fault: CallFault }
   | { readonly type: 'ending'; readonly fault: CallFault }
-  | { readonly type: 'said'; readonly event: AdsEvent };
+  | { readonly type: 'ads-event'; readonly event: AdsEvent };
 
 export type CallEffect =
   | Exclude<ProxyEffect, { readonly type: 'end' }>
@@ -68,7 +68,7 @@ export function reduceCall(state: CallState, event: CallEvent): Step<CallState, 
     case 'turn':
     case 'untaken':
     case 'ending':
-    case 'said':
+    case 'ads-event':
       return [state, []];
     case 'taken':
       return [{ ...state, waiting: state.waiting.slice(1) }, []];

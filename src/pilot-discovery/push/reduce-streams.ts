@@ -88,7 +88,7 @@ export function reduceStreams(state: StreamsState, event: StreamsEvent): Streams
       return untaken(state, event.connection, { bytes: event.bytes, since: event.since });
     case 'taken':
       return [taken(state, event.connection), []];
-    case 'said': {
+    case 'ads-event': {
       const { event: adsEvent } = event;
       if (adsEvent.type !== 'disconnected') return [state, []];
       const after = taken(state, adsEvent.connection);

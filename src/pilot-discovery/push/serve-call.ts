@@ -40,7 +40,7 @@ export interface CallWorld extends CallSources {
   readonly encode: (answer: Answer, variant: Variant) => Buffer;
 }
 
-type Said = Extract<CallEvent, { readonly type: 'said' }>;
+type AdsEventSign = Extract<CallEvent, { readonly type: 'ads-event' }>;
 
 /**
  * Serves one stream of a proxy, and completes when the stream is over. It writes one answer after
@@ -87,7 +87,7 @@ export function serveCall(
     ),
     defer(() => {
       call.end(); // the client may have ended its half only
-      return of<CallSign>({ type: 'said', event: { type: 'disconnected', connection } });
+      return of<CallSign>({ type: 'ads-event', event: { type: 'disconnected', connection } });
     }),
   );
 }
@@ -98,19 +98,19 @@ function outcomeOf(connection: number, effect: CallEffect): CallEvent {
     case 'fault':
       return { type: 'ending', fault: effect.fault };
     case 'answer':
-      return said(answered(connection, effect.answer));
+      return adsEventSign(answered(connection, effect.answer));
     case 'rejected': {
       const { typeUrl, nonce, reason, blamed } = effect;
       const names = blamed.map(({ name }) => name);
       const keys = [...new Set(blamed.flatMap((resource) => resource.keys))];
-      return said({ type: 'rejected', connection, typeUrl, nonce, reason, names, keys });
+      return adsEventSign({ type: 'rejected', connection, typeUrl, nonce, reason, names, keys });
     }
     default:
-      return said({ ...effect, connection });
+      return adsEventSign({ ...effect, connection });
   }
 }
 
-const said = (event: AdsEvent): Said => ({ type: 'said', event });
+const adsEventSign = (event: AdsEvent): AdsEventSign => ({ type: 'ads-event', event });
 
 function answered(connection: number, answer: Answer): AdsEvent {
   const { typeUrl, nonce, version, snapshot, resources } = answer;
@@ -126,7 +126,7 @@ function signOf(
   now: number,
 ): Observable<CallSign> {
   switch (event.type) {
-    case 'said':
+    case 'ads-event':
     case 'turn':
       return of(event);
     case 'untaken':
@@ -146,7 +146,12 @@ function refusalOf(connection: number, { call }: Begun, fault: CallFault): Obser
   const address = call.getPeer();
   const { reason } = fault;
   return of(
-    said({ type: isStuck ? 'reads-nothing' : 'stream-refused', connection, address, reason }),
+    adsEventSign({
+      type: isStuck ? 'reads-nothing' : 'stream-refused',
+      connection,
+      address,
+      reason,
+    }),
   );
 }
 

@@ -135,7 +135,8 @@ export function runDiscovery(
       const proxy = proxyOf(node);
       if (typeof proxy === 'string') return proxy;
       // An empty source at the start means a failed mount more often than an intention.
-      const mayServe = ({ content }: Snapshot) => comes === 'empty-handed' || content === 'told';
+      const mayServe = ({ content }: Snapshot) =>
+        comes === 'empty-handed' || content === 'received';
       return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
     };
     const grpc$ = serveGrpc(

@@ -30,7 +30,7 @@ export const initialView: DiscoveryView = {
 /** Returns the view after an event. Pure. `now`: ms since 1970. */
 export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number): DiscoveryView {
   switch (event.type) {
-    case 'told':
+    case 'source-event':
       return {
         ...view,
         store: event.store,
@@ -116,7 +116,7 @@ function timed({ counts, snapshot }: DiscoveryView, event: AdsEvent, now: number
 
 function countsAfter(
   counts: DiscoveryCounts,
-  event: Exclude<DiscoveryEvent, { readonly type: 'told' | 'built' }>,
+  event: Exclude<DiscoveryEvent, { readonly type: 'source-event' | 'built' }>,
 ): DiscoveryCounts {
   if (event.type === 'answered') return counted(counts, 'pushes', shortType(event.typeUrl));
   if (event.type === 'written') {

@@ -21,7 +21,7 @@ export function narrateDiscovery(
   now: number,
 ): readonly LogLine[] {
   switch (event.type) {
-    case 'told':
+    case 'source-event':
       return [
         ...sourceLines(before.store, event),
         ...heldLines(before.store, event),
@@ -38,17 +38,9 @@ export function narrateDiscovery(
         ...warningLines(before, event),
       ];
     case 'connected':
-      return [line('discovery.connected', { nodeId: event.node.id, address: event.address })];
-    case 'disconnected': {
-      const nodeId = before.connections.get(event.connection)?.node.id;
-      return nodeId === undefined ? [] : [line('discovery.disconnected', { nodeId })];
-    }
-    case 'rejected': {
-      const nodeId = before.connections.get(event.connection)?.node.id;
-      const { typeUrl, names, keys, reason } = event;
-      const type = shortType(typeUrl);
-      return [line('discovery.rejected', { nodeId, type, names, madeOf: keys, reason })];
-    }
+    case 'disconnected':
+    case 'rejected':
+      return connectionLines(before, event);
     case 'stream-refused':
       return [line('discovery.stream_refused', { address: event.address, reason: event.reason })];
     case 'serving': {
@@ -79,6 +71,21 @@ export function narrateDiscovery(
     default:
       return [];
   }
+}
+
+/** Returns the lines about a connection that a proxy opens, uses, or closes. */
+function connectionLines(
+  { connections }: DiscoveryView,
+  event: Extract<DiscoveryEvent, { type: 'connected' | 'disconnected' | 'rejected' }>,
+): readonly LogLine[] {
+  if (event.type === 'connected')
+    return [line('discovery.connected', { nodeId: event.node.id, address: event.address })];
+  const nodeId = connections.get(event.connection)?.node.id;
+  if (event.type === 'disconnected')
+    return nodeId === undefined ? [] : [line('discovery.disconnected', { nodeId })];
+  const { typeUrl, names, keys, reason } = event;
+  const type = shortType(typeUrl);
+  return [line('discovery.rejected', { nodeId, type, names, madeOf: keys, reason })];
 }
 
 /** The largest number of resource names in a line. */

@@ -34,14 +34,14 @@ export type FollowSign =
 
 export type FollowEvent =
   | { readonly type: 'begin' }
-  | { readonly type: 'found'; readonly result: ResourceLookup; readonly luck: number }
-  | { readonly type: 'listed'; readonly listed: ListedObjects; readonly luck: number }
+  | { readonly type: 'found'; readonly result: ResourceLookup; readonly random: number }
+  | { readonly type: 'listed'; readonly listed: ListedObjects; readonly random: number }
   /** `lasted`: how long the watch has run, in ms. */
   | {
       readonly type: 'watched';
       readonly sign: WatchSign;
       readonly lasted: number;
-      readonly luck: number;
+      readonly random: number;
     };
 
 /** The next question to the API, and the pause before it. In ms. */
@@ -103,10 +103,10 @@ export function reduceFollow(before: FollowState, event: FollowEvent): Next {
     case 'found':
       return event.result.ok
         ? ask({ ...state, resource: event.result.value }, 0)
-        : failed(state, event.result.failure, event.luck);
+        : failed(state, event.result.failure, event.random);
     case 'listed': {
-      const { listed, luck } = event;
-      if (!listed.ok) return failed(state, listed.failure, luck);
+      const { listed, random } = event;
+      if (!listed.ok) return failed(state, listed.failure, random);
       return ask(
         { ...state, version: listed.version, signs: [{ type: 'listed', objects: listed.objects }] },
         0,
@@ -121,13 +121,13 @@ export function reduceFollow(before: FollowState, event: FollowEvent): Next {
 
 function watched(
   state: FollowState,
-  { sign, lasted, luck }: Extract<FollowEvent, { type: 'watched' }>,
+  { sign, lasted, random }: Extract<FollowEvent, { type: 'watched' }>,
 ): Next {
   switch (sign.type) {
     case 'opened':
       return [{ ...state, signs: [{ type: 'current' }] }, []];
-    case 'said':
-      return said(state, sign.value, luck);
+    case 'event':
+      return watchEvent(state, sign.value, random);
     case 'silent': // an API without changes may have no bookmarks to send
       return ask(
         {
@@ -142,18 +142,18 @@ function watched(
         return failed(
           { ...state, version: undefined },
           { reason: sign.reason, status: undefined, pause: 0 },
-          luck,
+          random,
         );
       return ask(lasted < steady ? state : { ...state, failures: 0, isForgotten: false }, 0);
     case 'refused':
-      return failed(state, sign.failure, luck);
+      return failed(state, sign.failure, random);
     default:
       return unreachable(sign);
   }
 }
 
 /** https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes */
-function said(state: FollowState, value: unknown, luck: number): Next {
+function watchEvent(state: FollowState, value: unknown, random: number): Next {
   const { type, object } = (value ?? {}) as { readonly type?: unknown; readonly object?: unknown };
   if (type === 'ERROR') {
     const { code, message } = (object ?? {}) as {
@@ -164,7 +164,7 @@ function said(state: FollowState, value: unknown, luck: number): Next {
     return failed(
       state,
       { reason: `the watch says: ${String(message).slice(0, 200)}`, status, pause: 0 },
-      luck,
+      random,
     );
   }
   const version = (
@@ -188,7 +188,7 @@ function said(state: FollowState, value: unknown, luck: number): Next {
  * After an outage, the API may have the data of a backup, in which the version does not exist yet:
  * a watch from there would report nothing for a long time.
  */
-function failed(before: FollowState, { reason, status, pause }: KubeFailure, luck: number): Next {
+function failed(before: FollowState, { reason, status, pause }: KubeFailure, random: number): Next {
   const failures = before.failures + 1;
   const state: FollowState = {
     ...before,
@@ -198,7 +198,7 @@ function failed(before: FollowState, { reason, status, pause }: KubeFailure, luc
   };
   if (status === gone && !before.isForgotten) return ask({ ...state, isForgotten: true }, 0);
   const delayMs = Math.max(
-    Math.round(jitter(backOff(pauses, before.failures), spread, luck)),
+    Math.round(jitter(backOff(pauses, before.failures), spread, random)),
     pause,
   );
   const isNoKind = status === notFound && before.resource === undefined;

@@ -52,11 +52,11 @@ export function followObjects(
     switch (effect.type) {
       case 'find':
         return findResource(api, query.kind).pipe(
-          map((result): FollowEvent => ({ type: 'found', result, luck: random() })),
+          map((result): FollowEvent => ({ type: 'found', result, random: random() })),
         );
       case 'list':
         return listObjects(api, effect.resource, query, prune).pipe(
-          map((listed): FollowEvent => ({ type: 'listed', listed, luck: random() })),
+          map((listed): FollowEvent => ({ type: 'listed', listed, random: random() })),
         );
       case 'watch': {
         const timeoutSeconds = String(Math.round(watchLimit * (1 + random())));
@@ -73,7 +73,7 @@ export function followObjects(
               type: 'watched',
               sign,
               lasted: scheduler.now() - begun,
-              luck: random(),
+              random: random(),
             })),
           );
         });

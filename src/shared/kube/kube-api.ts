@@ -28,7 +28,7 @@ export type KubeAnswer =
 export type WatchSign =
   /** The API has accepted the watch: it reports each change from now on. */
   | { readonly type: 'opened' }
-  | { readonly type: 'said'; readonly value: unknown }
+  | { readonly type: 'event'; readonly value: unknown }
   /** The watch is over, as each one is after some time; the connection may have broken. */
   | { readonly type: 'ended'; readonly reason: string }
   /** The API has been silent for so long that the connection may be dead. */
@@ -215,7 +215,7 @@ function watched(message: IncomingMessage, decode: Decode): Observable<WatchSign
   return concat(
     of<WatchSign>({ type: 'opened' }),
     lines(message, largest.event).pipe(
-      map((line): WatchSign => ({ type: 'said', value: decode(line) })),
+      map((line): WatchSign => ({ type: 'event', value: decode(line) })),
     ),
     of<WatchSign>({ type: 'ended', reason: 'it ends the watch' }),
   );

@@ -94,14 +94,14 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/empty-endpoints',
     file: 'pilot-discovery/push/proxy-policy.ts',
-    find: "type === 'endpoint' ? [...missing, ...emptied] : []",
-    replace: "type === 'endpoint' ? [...emptied] : []",
+    find: '[...missing, ...emptied]',
+    replace: '[...emptied]',
   },
   {
     id: 'push/named-endpoints-stay',
     file: 'pilot-discovery/push/proxy-policy.ts',
-    find: "type === 'endpoint' ? goneEndpoints(state, view.endpoint) : []",
-    replace: '[]',
+    find: 'new Set(goneEndpoints(state, view.endpoint))',
+    replace: 'new Set<string>()',
   },
   {
     id: 'push/named-endpoints-empty-early',

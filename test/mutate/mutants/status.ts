@@ -105,13 +105,13 @@ export const status: readonly Mutant[] = [
   },
   {
     id: 'page/another-agent',
-    file: 'pilot-agent/report/heard.ts',
+    file: 'pilot-agent/report/agent-view.ts',
     find: 'before.agent.pid === agent.pid &&',
     replace: '',
   },
   {
     id: 'page/line-once',
-    file: 'pilot-agent/report/heard.ts',
+    file: 'pilot-agent/report/agent-view.ts',
     find: '.filter(({ id }) => id > last)',
     replace: '',
   },

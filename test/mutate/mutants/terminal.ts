@@ -45,8 +45,8 @@ export const terminal: readonly Mutant[] = [
   },
   {
     id: 'terminal/begins-anew',
-    file: 'pilot-agent/report/heard.ts',
-    find: ': { ...nothingHeard, report: liveEvent.data };',
+    file: 'pilot-agent/report/agent-view.ts',
+    find: ': { ...emptyAgentView, report: liveEvent.data };',
     replace: ': { ...before, report: liveEvent.data };',
   },
   {

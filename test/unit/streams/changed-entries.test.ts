@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { changedEntries, type TakenEntries } from '../../../src/streams/changed-entries.ts';
+import { changedEntries, type PossibleChanges } from '../../../src/streams/changed-entries.ts';
 
 const conf = '/conf';
 
 describe('changedEntries', () => {
-  const namesIn = ({ entries }: TakenEntries, folder = conf) =>
+  const namesIn = ({ entries }: PossibleChanges, folder = conf) =>
     entries === 'all' ? 'all' : [...(entries.get(folder) ?? [])];
   /** After a first look, which is at all. */
   const looked = () => {

@@ -78,7 +78,7 @@ export async function holdFolder(
   });
   if (!lock.ok)
     throw new Fatal(
-      `--configPath ${path} belongs to another agent${told(lock.holder)}`,
+      `--configPath ${path} belongs to another agent${holderText(lock.holder)}`,
       exitCodes.unavailable,
     );
   removeUnfinished(path);
@@ -90,7 +90,7 @@ export async function holdFolder(
   };
 }
 
-function told(holder: Holder | undefined): string {
+function holderText(holder: Holder | undefined): string {
   const way = 'end it, or give this one a --configPath of its own';
   if (holder === undefined)
     return `, which does not say who it is (it is stopped, busy, or another user's): ${way}`;

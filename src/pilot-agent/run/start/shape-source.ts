@@ -68,7 +68,7 @@ export interface ShapeOptions {
    * The configuration that the agent was started with: values that only a new agent can apply stay
    * as they are here. Files that were passed over are not watched.
    */
-  readonly initial: ConfigWithSources & Told & Partial<Pick<ReadConfig, 'passedOver'>>;
+  readonly initial: ConfigWithSources & Warned & Partial<Pick<ReadConfig, 'passedOver'>>;
   /**
    * Resolves to the current configuration; rejects with a {@link Fatal} that describes its
    * mistakes.
@@ -120,7 +120,7 @@ export function shapeSource(options: ShapeOptions): ConfigSource<ShapedConfig> {
   const factsFor$ = factsOf(platform$);
 
   function shaped(
-    resolved: ConfigWithSources & Told,
+    resolved: ConfigWithSources & Warned,
     reading: ContributedReading,
   ): Observable<SourceReading<ShapedConfig>> {
     const name = repeated((reading.config ?? []).map(({ source }) => source));
@@ -155,7 +155,7 @@ export function shapeSource(options: ShapeOptions): ConfigSource<ShapedConfig> {
 
 /** Everything that one reading is made from. */
 interface ShapeParts {
-  readonly resolved: ConfigWithSources & Told;
+  readonly resolved: ConfigWithSources & Warned;
   readonly reading: ContributedReading;
   /** The contributions of the reading without secrets. */
   readonly contributions: readonly Contribution[];
@@ -226,7 +226,7 @@ function isReason(sign: SourceChange): boolean {
   return sign.type === 'ready' || (sign.type === 'changed' && sign.isPushed !== true);
 }
 
-interface Told {
+interface Warned {
   readonly warnings: readonly string[];
 }
 
@@ -236,9 +236,9 @@ interface Told {
  * node keeps its identity, with its current addresses. Pure.
  */
 function asStarted(
-  { config, sources, warnings }: ConfigWithSources & Told,
-  initial: ConfigWithSources & Told,
-): ConfigWithSources & Told {
+  { config, sources, warnings }: ConfigWithSources & Warned,
+  initial: ConfigWithSources & Warned,
+): ConfigWithSources & Warned {
   const changed = startedWith.filter(
     (field) => !isDeepStrictEqual(config[field], initial.config[field]),
   );

@@ -13,7 +13,7 @@ export const leftOutWords = {
 } as const;
 
 /** In characters: how much of a row is reported. */
-const mostTold = 160;
+const mostShown = 160;
 
 /** The rows of one source that are left out. */
 interface LeftOutRows {
@@ -30,7 +30,7 @@ export function leftOutRows(): LeftOutRows {
   return {
     drop: (why, row, many = 1) => {
       count += many;
-      if (!first.has(why)) first.set(why, row().slice(0, mostTold).trim());
+      if (!first.has(why)) first.set(why, row().slice(0, mostShown).trim());
     },
     count: () => count,
     first: () => first,

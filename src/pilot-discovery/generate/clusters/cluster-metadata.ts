@@ -3,7 +3,7 @@ import type { PortPolicy } from '../../istio/traffic/destination-rule.ts';
 import type { Service } from '../../environment/environment.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 
-interface Told {
+interface ClusterFacts {
   readonly rule: MatchedRule | undefined;
   readonly services: readonly Pick<Service, 'host' | 'name' | 'namespace'>[];
   readonly subset?: string;
@@ -19,7 +19,7 @@ export function clusterMetadata({
   subset = '',
   isExternal = false,
   isOriginated = false,
-}: Told): {
+}: ClusterFacts): {
   filterMetadata: Record<string, JsonObject>;
 } {
   const istio = {

@@ -39,14 +39,14 @@ import { isTls } from '../../istio/fields/is-http.ts';
 type FilterChain = Init<typeof FilterChainSchema>;
 
 /** Who may call, and what is reported of calls. */
-interface Said {
+interface CallPolicy {
   readonly access: PortAccess;
   readonly reporting: Reporting;
 }
 
 /** Returns the listeners of a gateway: one for each address and port of its servers. */
 export function gatewayListeners(environment: Environment, node: ProxyNode): XdsResource[] {
-  const said: Said = {
+  const callPolicy: CallPolicy = {
     access: accessOf(environment, node),
     reporting: reportingOf(environment, node, 'client'),
   };
@@ -55,13 +55,13 @@ export function gatewayListeners(environment: Environment, node: ProxyNode): Xds
       ({ bind, port }) =>
         isUnixAddress(bind) || (mayBind(node, port) && !node.ownPorts.includes(port)),
     )
-    .flatMap((listener) => portListener(environment, node, said, listener) ?? []);
+    .flatMap((listener) => portListener(environment, node, callPolicy, listener) ?? []);
 }
 
 function portListener(
   environment: Environment,
   node: ProxyNode,
-  said: Said,
+  callPolicy: CallPolicy,
   { bind, port, kind, servers: all }: MergedListener,
 ): XdsResource | undefined {
   const servers = kind === 'http' ? all.slice(0, 1) : all;
@@ -69,7 +69,9 @@ function portListener(
   const address = bind === '' ? wildcard : bind;
   const other = ownMember(others, address);
   const name = `${address}_${port}`;
-  const filterChains = servers.flatMap((server) => chainsOf(environment, node, said, name, server));
+  const filterChains = servers.flatMap((server) =>
+    chainsOf(environment, node, callPolicy, name, server),
+  );
   if (filterChains.length === 0) return undefined;
   const keys: readonly ResourceKey[] = [
     ...new Set([
@@ -78,8 +80,8 @@ function portListener(
         ...keysOfConnections(environment, node, server),
         ...keysOfSniChains(environment, node, server),
       ]),
-      ...said.access.of,
-      ...said.reporting.of,
+      ...callPolicy.access.of,
+      ...callPolicy.reporting.of,
     ]),
   ];
   const listener: Init<typeof ListenerSchema> = {
@@ -89,7 +91,7 @@ function portListener(
     filterChains,
     listenerFilters: kind === 'tls' ? [tlsInspector] : [],
     trafficDirection: TrafficDirection.OUTBOUND,
-    accessLog: said.reporting.listenerLog,
+    accessLog: callPolicy.reporting.listenerLog,
     maxConnectionsToAcceptPerSocketEvent: 1,
     ...(node.exactBalance.outbound && exactBalance),
   };
@@ -104,7 +106,7 @@ const patience = { transportSocketConnectTimeout: { seconds: 15n } } as const;
 function chainsOf(
   environment: Environment,
   node: ProxyNode,
-  { access, reporting }: Said,
+  { access, reporting }: CallPolicy,
   name: string,
   mergedServer: MergedServer,
 ): readonly FilterChain[] {

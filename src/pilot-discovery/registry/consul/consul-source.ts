@@ -95,14 +95,10 @@ export function consulSource(options: ConsulSourceOptions): Observable<StoreEven
         forward(consulQuery(server, { url, wait: times.wait, largest: most.bytes, stateOf })),
         { ...times, timeout, random, spacing, scheduler },
       ).pipe(errorsOf(url));
-    const failed =
-      (event: (reason: string) => ConsulEvent) =>
-      (error: unknown): ConsulEvent =>
-        event(error instanceof Error ? error.message : String(error));
     const catalog$ = followed$(urlOf('catalog/services'), namesOf, { wait: wait.usual }).pipe(
       map((names): ConsulEvent => ({ type: 'catalog', names })),
       supervise(
-        failed((reason) => ({ type: 'catalog-failed', reason })),
+        (error): ConsulEvent => ({ type: 'catalog-failed', reason: reasonOf(error) }),
         random,
         scheduler,
       ),
@@ -114,7 +110,7 @@ export function consulSource(options: ConsulSourceOptions): Observable<StoreEven
       }).pipe(
         map((read): ConsulEvent => ({ type: 'instances', service, read })),
         supervise(
-          failed((reason) => ({ type: 'instances-failed', service, reason })),
+          (error): ConsulEvent => ({ type: 'instances-failed', service, reason: reasonOf(error) }),
           random,
           scheduler,
         ),
@@ -139,6 +135,9 @@ export function consulSource(options: ConsulSourceOptions): Observable<StoreEven
     );
   });
 }
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /** Returns a query that errors if the index goes back: then Consul has other data than before. */
 const forward = <T>(queried: Queried<T>): Queried<T> => ({

@@ -1,5 +1,5 @@
 import { readOutsideSync } from '../../../shared/files/outside-file.ts';
-import type { TakenEntries } from '../../../streams/changed-entries.ts';
+import type { PossibleChanges } from '../../../streams/changed-entries.ts';
 import type { FolderState, Looked, FileReading } from './folder-state.ts';
 import { lookAtTree } from './folder-tree.ts';
 import {
@@ -29,7 +29,7 @@ export const largestFile = 64 << 20;
 export function* lookAtFolder(
   folder: string,
   state: FolderState,
-  changes: TakenEntries,
+  changes: PossibleChanges,
   options: FolderReaderOptions,
 ): Generator<undefined, Looked, undefined> {
   const { tree, seen } = yield* lookAtTree(folder, state.tree, changes);

@@ -1,7 +1,7 @@
 import { type BigIntStats, type Dirent, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SortedMap } from '../../../shared/maps/sorted-map.ts';
-import type { TakenEntries } from '../../../streams/changed-entries.ts';
+import type { PossibleChanges } from '../../../streams/changed-entries.ts';
 import { identityOf } from '../../../streams/link-hops.ts';
 import { specialSystems } from './special-system.ts';
 
@@ -58,7 +58,7 @@ const isMeant = (name: string) => /\.(ya?ml|json)$/.test(name) && !name.startsWi
 export function* lookAtTree(
   root: string,
   tree: FolderTree,
-  changes: TakenEntries,
+  changes: PossibleChanges,
 ): Generator<undefined, TreeLook, undefined> {
   const isSame = tree.folders.get(root) === identityAt(root);
   const look =
@@ -113,16 +113,35 @@ function* lookAtAll(
       if (now.size > most.files) return nothing(`it has more than ${most.files} files`);
     }
   }
+  return wholeLook(root, files, { folders, links, files: now, unlisted });
+}
+
+/** Returns the result of a look at everything, given the files at the look before. */
+function wholeLook(
+  root: string,
+  before: SortedMap<string>,
+  {
+    folders,
+    links,
+    files,
+    unlisted,
+  }: {
+    readonly folders: ReadonlyMap<string, string>;
+    readonly links: readonly string[];
+    readonly files: ReadonlyMap<string, string>;
+    readonly unlisted: ReadonlyMap<string, string>;
+  },
+): TreeLook {
   const isHidden = (path: string) =>
     [...unlisted.keys()].some((folder) => path.startsWith(`${folder}/`));
-  const missing = [...files.keys()].filter((path) => !now.has(path));
+  const missing = [...before.keys()].filter((path) => !files.has(path));
   const gone = missing.filter((path) => !isHidden(path));
-  const changed = [...now].filter(([path, state]) => files.get(path) !== state);
+  const changed = [...files].filter(([path, state]) => before.get(path) !== state);
   return {
     tree: {
       folders,
       paths: [root, ...links.slice(0, mostLinks)],
-      files: files.with([...changed, ...gone.map((path) => [path, undefined] as const)]),
+      files: before.with([...changed, ...gone.map((path) => [path, undefined] as const)]),
     },
     seen: { lost: undefined, changed: changed.map(([path]) => path), gone, unlisted },
   };

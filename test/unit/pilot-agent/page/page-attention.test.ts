@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LiveReport } from '../../../../src/pilot-agent/report/heard.ts';
+import type { LiveReport } from '../../../../src/pilot-agent/report/agent-view.ts';
 import { partsOf } from '../../../../src/pilot-agent/page/advice.ts';
 import { announcement, attention } from '../../../../src/pilot-agent/page/attention.ts';
 import { nothing } from '../../../../src/pilot-agent/page/page-state.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LiveReport } from '../../../../src/pilot-agent/report/heard.ts';
+import type { LiveReport } from '../../../../src/pilot-agent/report/agent-view.ts';
 import { attention } from '../../../../src/pilot-agent/page/attention.ts';
 import { filtered, noFilter, unfiltered } from '../../../../src/pilot-agent/page/log-filter.ts';
 import {
@@ -16,7 +16,7 @@ const now = Date.parse('2026-11-22T12:00:00.000Z');
 const life = aLife(now);
 const heard = (events: readonly LiveEvent[], before: PageState = nothing) =>
   events
-    .map((event): PageMessage => ({ type: 'told', at: now - 5_000, told: event }))
+    .map((event): PageMessage => ({ type: 'live-event', at: now - 5_000, liveEvent: event }))
     .reduce(afterMessage, before);
 
 describe('what the page knows', () => {

@@ -10,9 +10,9 @@ import { agentReport, epochReport, fourEpochs } from '../../../support/agent-rep
 
 const first = firstTopState({ width: 80, height: 24 }, 1_000);
 
-const key = (name: string, told: Partial<Key> = {}): TopEvent => ({
+const key = (name: string, given: Partial<Key> = {}): TopEvent => ({
   type: 'key',
-  key: { name, text: name, isCtrl: false, ...told },
+  key: { name, text: name, isCtrl: false, ...given },
 });
 const ctrl = (name: string) => key(name, { isCtrl: true, text: '' });
 const typed = (text: string): readonly TopEvent[] =>
@@ -62,20 +62,20 @@ describe('the reducer of top', () => {
     const [asking, nothing] = after(key(letter));
     expect([asking.mode, nothing]).toEqual([order, []]);
     expect(reduceTop(asking, key('y'))).toMatchObject([
-      { mode: 'watch', told: `${order}: asked` },
+      { mode: 'watch', lastResult: `${order}: asked` },
       [{ type: 'order', order }],
     ]);
     for (const other of [key('n'), key('return'), key(letter), key('escape'), key('q'), ctrl('y')])
       expect(reduceTop(asking, other)).toMatchObject([
-        { mode: 'watch', told: undefined, isOver: false },
+        { mode: 'watch', lastResult: undefined, isOver: false },
         [],
       ]);
   });
 
   it('tells what came of an order until the next key', () => {
-    const told = stateAfter({ type: 'answered', order: 'drain', answer: 'the agent does it' });
-    expect(told.told).toBe('drain: the agent does it');
-    expect(reduceTop(told, key('l'))[0].told).toBeUndefined();
+    const answered = stateAfter({ type: 'answered', order: 'drain', answer: 'the agent does it' });
+    expect(answered.lastResult).toBe('drain: the agent does it');
+    expect(reduceTop(answered, key('l'))[0].lastResult).toBeUndefined();
   });
 
   it('writes a filter, in which no letter is an order', () => {

@@ -46,7 +46,7 @@ function run(...first: readonly RootMapsChange[]) {
   const at = (now: number, ...changes: readonly RootMapsChange[]) => {
     let effects: readonly RootMapsEffect[] = [];
     for (const change of changes) {
-      const [next, more] = reduceRootMaps(state, { ...change, now, luck: 0.5 });
+      const [next, more] = reduceRootMaps(state, { ...change, now, random: 0.5 });
       state = next;
       news.push(...next.news);
       effects = [...effects, ...more];

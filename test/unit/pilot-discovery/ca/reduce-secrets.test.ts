@@ -24,7 +24,7 @@ const validIn = (name: 'cacerts' | 'istio-ca-secret'): AuthoritySecretEvent => (
 const created = (status: number | undefined, pause = 0): AuthoritySecretEvent => ({
   type: 'created',
   failure: { reason: 'no', status, pause },
-  luck: 0.5,
+  random: 0.5,
   now,
 });
 const lost = (cause: 'refused' | 'no-answer'): AuthoritySecretEvent => ({

@@ -27,7 +27,7 @@ const built = (number: number, changedAt: number, builtAt: number): DiscoveryEve
   type: 'built',
   snapshot: {
     number,
-    content: 'told',
+    content: 'received',
     environment: environmentOf(''),
     changes: { class: 'config', keys: new Set(['VirtualService/default/a']) },
     changedAt,

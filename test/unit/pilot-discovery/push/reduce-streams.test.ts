@@ -21,7 +21,7 @@ const untaken = (connection: number, megabytes: number, since: number): StreamsE
   since,
 });
 const gone = (connection: number): StreamsEvent => ({
-  type: 'said',
+  type: 'ads-event',
   event: { type: 'disconnected', connection },
 });
 

@@ -164,8 +164,8 @@ describe('a watch', () => {
     };
     expect(await watch()).toEqual([
       { type: 'opened' },
-      { type: 'said', value: { type: 'ADDED', object: 'ä' } },
-      { type: 'said', value: { type: 'B' } },
+      { type: 'event', value: { type: 'ADDED', object: 'ä' } },
+      { type: 'event', value: { type: 'B' } },
       { type: 'ended', reason: 'it ends the watch' },
     ]);
   });
@@ -177,7 +177,7 @@ describe('a watch', () => {
     };
     expect(await watch()).toEqual([
       { type: 'opened' },
-      { type: 'said', value: { a: 1 } },
+      { type: 'event', value: { a: 1 } },
       { type: 'ended', reason: expect.any(String) as string },
     ]);
   });

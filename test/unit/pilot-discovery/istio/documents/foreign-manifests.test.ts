@@ -117,7 +117,7 @@ describe('the log', () => {
     } as const;
     const [store, changes] = reduceStore(before ?? emptyStore(['files']), event);
     const view = { ...initialView, ...(before && { store: before }) };
-    return [store, narrateDiscovery(view, { type: 'told', event, store, changes }, 0, 0)];
+    return [store, narrateDiscovery(view, { type: 'source-event', event, store, changes }, 0, 0)];
   };
 
   it('has one line for all of them, with counts, and none for those that it has told', () => {

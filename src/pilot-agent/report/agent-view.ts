@@ -12,7 +12,7 @@ export type Link =
   | { readonly kind: 'away'; readonly reason: string; readonly since: number };
 
 /** The data from `/debug/events` that is kept. */
-export interface Heard<Line extends LogReport = LogReport> {
+export interface AgentView<Line extends LogReport = LogReport> {
   readonly report: LiveReport | undefined;
   /** In the order of their numbers. */
   readonly epochs: readonly EpochReport[];
@@ -34,7 +34,7 @@ export interface Kept<Line extends LogReport> {
   readonly lineOf: (line: LogReport) => Line;
 }
 
-export const nothingHeard: Heard<never> = {
+export const emptyAgentView: AgentView<never> = {
   report: undefined,
   epochs: [],
   traffic: [],
@@ -51,16 +51,16 @@ export function awaySince(before: Link, reason: string, now: number): Link {
  * Adds one event. A new connection repeats what is known, which changes nothing. After a restart of
  * the agent the data starts empty, because its epochs have the same numbers. Pure.
  */
-export function heard<Line extends LogReport>(
-  before: Heard<Line>,
+export function withLiveEvent<Line extends LogReport>(
+  before: AgentView<Line>,
   liveEvent: LiveEvent,
   kept: Kept<Line>,
-): Heard<Line> {
+): AgentView<Line> {
   switch (liveEvent.event) {
     case 'report':
       return isSameAgent(before.report, liveEvent.data)
         ? { ...before, report: liveEvent.data }
-        : { ...nothingHeard, report: liveEvent.data };
+        : { ...emptyAgentView, report: liveEvent.data };
     case 'epochs':
       return { ...before, epochs: withEpochs(before.epochs, liveEvent.data, kept.epochs) };
     case 'traffic': {
