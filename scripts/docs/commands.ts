@@ -89,7 +89,7 @@ export const optionExamples: Readonly<Record<string, string>> = {
   'wait --periodMillis': '--periodMillis 1000',
   'wait --url': '--url http://10.0.0.7/ready',
   'wait --quiet': '-q',
-  'exec --statusPort': '--statusPort 15021',
+  'exec --statusPort': '--statusPort 15019',
   'exec --timeoutSeconds': '--timeoutSeconds 120',
   'exec --quiet': '-q',
   'secrets --configPath': '--configPath run',

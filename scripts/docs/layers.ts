@@ -152,7 +152,7 @@ export function layersPage(): string {
     section(
       'Fields of a configuration file',
       paragraph(
-        '[The configuration file](../guide/configuration-file.md) has flags by name, such as `statusPort: 15021`, and these fields:',
+        '[The configuration file](../guide/configuration-file.md) has flags by name, such as `statusPort: 15019`, and these fields:',
       ),
       table(
         ['Field', 'Example', 'Meaning'],

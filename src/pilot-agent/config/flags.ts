@@ -99,7 +99,7 @@ export const flags = {
     value: 'port',
     text: 'port of the status server; 0: none',
     default: '15020',
-    example: '15021',
+    example: '15019',
   },
   serviceCluster: {
     group: 'Envoy',
