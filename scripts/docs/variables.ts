@@ -67,7 +67,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       name: 'PILOT_CERT_PROVIDER',
       example: 'istiod',
       text: "Issuer of the control plane's certificate",
-      more: 'The value is `istiod`, `kubernetes` or `custom`. It decides where the agent looks for the CA of the control plane. For the authority, `system` is the roots of the machine. If the variable is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
+      more: 'The value is `istiod`, `kubernetes` or `custom`. It decides where the agent looks for the CA of the control plane. With `system`, the roots of the machine verify the authority. If the variable is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
     },
     {
       name: 'PROV_CERT',
@@ -429,7 +429,7 @@ export function environmentPage(): string {
       'an unknown `PILOT_CERT_PROVIDER`, if there is an authority',
     ]),
     paragraph(
-      'The agent warns of an unknown variable if it is one edit away from one of these variables, and that one is not set. There is no warning for the variables of Kubernetes services and of the metadata.',
+      'The agent warns of an unknown variable if it is one edit away from one of these variables, and the variable that it resembles is not set. There is no warning for the variables of Kubernetes services and of the metadata.',
     ),
     paragraph(
       'A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one wins.',
