@@ -31,7 +31,7 @@ export interface Epoch {
    * have handed over: then its admin endpoint is closed, and it serves no one.
    */
   readonly lostChild?: boolean;
-  /** A later epoch was LIVE before this one was: it drains, and perhaps was never LIVE. */
+  /** A later epoch was LIVE first: this one drains, and may never have been LIVE. */
   readonly overtaken?: boolean;
   /** It got SIGKILL while it came up, and is not gone yet. */
   readonly killed?: boolean;

@@ -101,8 +101,8 @@ export type ProcessEvent =
 export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';
 
 /**
- * The answer of an epoch's admin endpoint: LIVE; up, but not LIVE or not yet this epoch; no answer;
- * or no address to ask.
+ * The answer of an epoch's admin endpoint. `up`: it answers, but is not LIVE, or does not answer
+ * for this epoch yet. `unresponsive`: it does not answer. `unknown`: it has no known address.
  */
 export type Health = 'live' | 'up' | 'unresponsive' | 'unknown';
 
@@ -114,8 +114,8 @@ export interface Refusal {
 }
 
 /**
- * How a configuration works. `works-alone`: not as the child of the running Envoy. `no-room`: not
- * while another Envoy runs, with the reason.
+ * How a configuration works. `works-alone`: it works, but not as the child of the running Envoy.
+ * `no-room`: it works, but not while another Envoy runs; `reason` says why.
  */
 export type Acceptance =
   | { readonly kind: 'works' }

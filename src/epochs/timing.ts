@@ -7,8 +7,8 @@ export interface Timing {
    */
   readonly liveTimeout: number;
   /**
-   * How long the next epoch waits for an epoch without a parent that still waits for its
-   * configuration, before it takes its place.
+   * How long the next epoch waits for an epoch that comes up alone and still waits for its
+   * configuration. Then the next epoch replaces that one.
    */
   readonly replaceable: number;
   /**

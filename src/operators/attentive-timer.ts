@@ -13,7 +13,7 @@ import {
 
 /** The longest step. In ms. */
 const longestStep = 500;
-/** If the loop is late, an answer is read between two steps, so there must be several. */
+/** If the event loop is late, it reads a pending answer between two steps: so there are several. */
 const fewestSteps = 4;
 
 /**

@@ -14,8 +14,8 @@ export interface Polling {
   /** From the end of an answer to the next question. */
   readonly every: number;
   /**
-   * The first answer this long after the first question, or later, is the last one. Without it
-   * there is no such end.
+   * The first answer that ends this long after the first question, or later, is the last one. If
+   * left out, there is no limit.
    */
   readonly limit?: number;
 }

@@ -1,6 +1,6 @@
 import { catchError, map, of, type OperatorFunction } from 'rxjs';
 
-/** The outcome of a promise as a value: its result, or its error. */
+/** A value of a stream, or the error with which the stream ended. */
 export type Settled<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 

@@ -14,7 +14,7 @@ import {
 import { backOff, jitter } from './back-off.ts';
 import { settle } from './settle.ts';
 
-/** The pauses of an Envoy that crashes. */
+/** The same pauses as after a crash of Envoy. In ms. */
 const pauses = { first: 200, longest: 30_000 };
 const spread = 0.2;
 /** After a run of this length the next failure counts as the first. In ms. */

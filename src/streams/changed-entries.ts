@@ -7,8 +7,8 @@ export interface ChangedEntries {
   /** Marks each entry of each folder as possibly changed. */
   readonly addAll: () => void;
   /**
-   * Returns the entries that may have changed until now, and clears them. If there was no event,
-   * each entry may have changed: then the caller looks for another reason than an event.
+   * Returns the entries that may have changed until now, and clears them. Without an event each
+   * entry counts as changed: the caller has another reason to look.
    */
   readonly take: () => PossibleChanges;
 }
@@ -18,7 +18,7 @@ export interface PossibleChanges {
    * Folder → the names in it that may have changed; `all` if each entry of each folder may have.
    */
   readonly entries: 'all' | ReadonlyMap<string, ReadonlySet<string>>;
-  /** The watched paths that an event named themselves. */
+  /** The watched paths that an event named directly. */
   readonly named: ReadonlySet<string>;
 }
 

@@ -6,8 +6,8 @@ import { Observable } from 'rxjs';
  * looking at the entry. Emits undefined if any entry may have changed, and so once as soon as the
  * folder is watched.
  *
- * Cold: watches before subscribing returns, until unsubscribe. Never completes; errors if the
- * folder cannot be watched. Does not keep the process alive.
+ * Cold: the watch begins before `subscribe` returns, and ends on unsubscribe. Never completes;
+ * errors if the folder cannot be watched. Does not keep the process alive.
  */
 export function entryNames(folder: string): Observable<string | undefined> {
   return new Observable((subscriber) => {

@@ -67,7 +67,7 @@ function hashOf(files: readonly MarkedReading[]): string {
 }
 
 /**
- * Emits one sha256 (hex) over the files at `paths`, in their order: name, presence, length and
+ * Emits one sha256 (hex) over the files at `paths`, in their order: path, presence, length and
  * content of each. So it changes when content moves from one file to the next, or when a file is
  * emptied instead of removed (the Go agent hashes only contents).
  *

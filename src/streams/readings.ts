@@ -29,7 +29,7 @@ import { supervise } from '../operators/supervise.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { ConfigSource, SourceChange, SourcePart, SourceReading } from './config-source.ts';
 
-/** In ms. */
+/** The delays of {@link readings}, in ms. */
 export interface ReadingDelays {
   /** The time from the first change to the reading that covers all of them. */
   readonly minDelay: number;

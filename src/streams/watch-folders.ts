@@ -49,8 +49,8 @@ const pauses = { first: 1_000, longest: 30_000 };
  * Emits each change that may have happened at the places while they are among `places$`. Emits once
  * when each is watched, because earlier changes were missed. The kernel reports the entries of
  * folders one by one, and none of them is looked at. A folder that cannot be watched is tried again
- * after 1 s, doubling to 30 s. Cold; never errors, does not keep the process alive. Completes with
- * the places.
+ * after 1 s, doubling to 30 s. Cold; never errors, does not keep the process alive. Completes after
+ * `places$` if its last value has no places.
  */
 export function watchPlaces(
   places$: Observable<Places>,
@@ -71,8 +71,8 @@ export function watchPlaces(
 }
 
 /**
- * Does the same for paths that lead to files or folders, which may change into each other. Never
- * completes.
+ * Does what `watchPlaces` does for paths that lead to files or folders. A file may become a folder,
+ * and a folder a file. Never completes.
  */
 export function watchFolders(
   paths: readonly string[],

@@ -10,10 +10,10 @@ function inMs(time: string): number {
 }
 
 /**
- * Makes a diagram from signs and their times, each from its start: `at({ '0s': 'a', '10s': 'b|' })`
- * is `a 9999ms (b|)`. Several signs at one time are a group. A group lasts as many ms as it has
- * characters, so nothing can be drawn in that time: such a time is an error, and so is one that
- * goes back.
+ * Makes a diagram from signs and their times. Each time counts from the start of the diagram:
+ * `at({ '0s': 'a', '10s': 'b|' })` is `a 9999ms (b|)`. Several signs at one time are a group. A
+ * group lasts as many ms as it has characters, so nothing can be drawn in that time: such a time is
+ * an error, and so is one that goes back.
  */
 export function at(signs: Readonly<Record<Time, string>>): string {
   let next = 0;

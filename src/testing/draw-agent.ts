@@ -82,7 +82,8 @@ export interface DrawnAgent {
   expectEpochs(diagram: string): DrawnAgent;
   /**
    * Expects the epoch that serves: its number, or n for none; D while draining, T while stopping;
-   * at the end A (asked), E (Envoy), R (refused) or P (port). Throws as `expectEpochs`.
+   * at the end A (asked), E (Envoy), R (refused), P (port taken) or D (port denied). Throws as
+   * `expectEpochs`.
    */
   expectServing(diagram: string): DrawnAgent;
 }
@@ -92,12 +93,13 @@ const beyond = 300_000;
 
 /**
  * Draws an agent: the contents of its source, the behaviour of its Envoys, and then by `expect…`
- * the results. All times are virtual but real durations: `drawAgent({ config: 'a 9s b' })` has `b`
- * from the tenth second on, and its agent has the timing of the program.
+ * the results. Time is virtual, but has the durations of a real run:
+ * `drawAgent({ config: 'a 9s b' })` has `b` from the tenth second on, and its agent has the timing
+ * of the program.
  *
  * If nothing else is drawn, an Envoy is LIVE 100 ms after its launch, and serves until it is asked
- * to end. A parent is asked `parentShutdown` (60 s) after its child is LIVE. Nothing runs before
- * the first expectation.
+ * to end. A parent is asked to end `parentShutdown` (60 s) after its child is LIVE. Nothing runs
+ * before the first expectation.
  */
 export function drawAgent(drawing: Drawing): DrawnAgent {
   function expectDrawn(what: 'epochs' | 'serving', diagram: string): DrawnAgent {

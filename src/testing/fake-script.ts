@@ -24,9 +24,9 @@ export interface Script {
    */
   readonly liveAfter?: number;
   /**
-   * The result of each check: y accepts, n refuses, a accepts an Envoy apart from the others, m one
-   * without others, k was killed, o was killed because memory ran out. The last one is used for all
-   * further checks. If left out, each check accepts at once.
+   * The result of each check: y works, n is refused, a works but not as a child, m works but not
+   * beside another Envoy, k was killed, o was killed because memory ran out. The last one is used
+   * for all further checks. If left out, each check accepts at once.
    */
   readonly checks?: readonly string[];
   /**

@@ -53,7 +53,7 @@ const endings = {
 
 /**
  * Returns the sign of the epoch that serves: its number, or n for none; D while draining, T while
- * stopping; at the end A (asked), E (Envoy), R (refused) or P (port).
+ * stopping; at the end A (asked), E (Envoy), R (refused), P (port taken) or D (port denied).
  */
 const sign = (state: AgentState): string => {
   const { epochs } = state;

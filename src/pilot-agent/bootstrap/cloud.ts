@@ -30,7 +30,7 @@ export function knownPlatform(gcpMetadata: string): Platform {
 
 /**
  * The signs of the machine's maker that firmware and hypervisor show below `/sys`. A text is empty
- * if they do not show it, or only to root.
+ * if they do not show it, or show it only to root.
  */
 export interface MachineSigns {
   readonly productName: string;
@@ -43,8 +43,8 @@ export interface MachineSigns {
 /**
  * Returns the cloud that a machine belongs to, if its signs show one.
  *
- * Recognizes Amazon by the rule of the Go agent 1.6, or by the vendor: on today's machines a plain
- * user may read nothing else. Pure.
+ * Recognizes Amazon by the rule of the Go agent 1.6, or by the vendor: on today's machines, that
+ * is all that a user without root's rights may read. Pure.
  */
 export function cloudOf({
   productName,

@@ -19,7 +19,7 @@ export interface ConfigFile {
   readonly name: string;
   /** The file was read and parsed. */
   readonly isKnown: boolean;
-  /** Lower than the flags of the file. */
+  /** The flags of the file win over it. */
   readonly proxyConfig: Layer;
   readonly flagged: FlagLayer;
   readonly logFlags: GivenLogFlags;

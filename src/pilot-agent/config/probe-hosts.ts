@@ -1,9 +1,9 @@
 import { isIpAddress } from '../../shared/text/host-port.ts';
 
 /**
- * The destination of a probe that names no host. By default: localhost, then the address of the
- * pod. Otherwise either only localhost, or the pod's address, where the kubelet itself would probe,
- * then localhost.
+ * The destination of a probe that names no host. By default a probe tries localhost, then the
+ * address of the pod. `localhost`: only localhost. `pod first`: the address of the pod, which the
+ * kubelet itself would probe, then localhost.
  */
 export type ProbeDestination = 'localhost first' | 'localhost' | 'pod first';
 

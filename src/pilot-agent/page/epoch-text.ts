@@ -7,7 +7,7 @@ const reasons: Readonly<Record<EpochReport['why'], string>> = {
   'by hand': 'asked for by hand',
   again: 'again, after an end',
   rescue: 'a rescue',
-  adopted: 'left by an agent before',
+  adopted: 'left by an earlier agent',
 };
 
 /** Returns why an epoch was started, in a few words. Pure. */

@@ -102,7 +102,7 @@ function refusal(
   { status, headers: { location } }: Fetched,
   { tokenFile = '' }: CredentialFiles,
 ): string {
-  if (status === 304) return 'it answers 304 (not modified), but was not told what is known';
+  if (status === 304) return 'it answers 304 (not modified), but the request named no version';
   if (status > 300 && status < 400) {
     const to =
       location !== undefined && URL.canParse(location, url)

@@ -104,8 +104,8 @@ const spread = 0.2;
  * `reading$` emits the content that was read last. It waits at most `firstWithin` for the first
  * reading: a slow or absent source does not delay others. `changes$` reports each reading and each
  * failure, and emits `changed` if the content is new. The source is read once for all subscribers,
- * and only while there is one; `read` gets the last content also later. Neither ends nor errors,
- * except that `reading$` completes after its value.
+ * and only while there is one. After a time without subscribers `read` still gets the last content.
+ * Neither ends nor errors, except that `reading$` completes after its value.
  */
 export function source<N extends number = number>(
   name: string,
@@ -181,7 +181,7 @@ type Look =
 
 /** Why a reading fails in a test with virtual time: there it would wait forever. */
 export const neverResolves =
-  'a promise never resolves in virtual time: read what is drawn by the function that drawAgent gives, or return an Observable';
+  'a promise never resolves in virtual time: return an Observable, such as that of the `read` which drawAgent passes to `source`';
 
 /** Virtual time begins in 1970, long before the start of any process. */
 function isVirtual(scheduler: SchedulerLike): boolean {
@@ -189,7 +189,7 @@ function isVirtual(scheduler: SchedulerLike): boolean {
 }
 
 const nothingYet =
-  'it says that nothing has changed, but nothing was read before: return what there is if `last` is undefined';
+  'it says that nothing has changed, but nothing was read before: return the content if `last` is undefined';
 
 /**
  * Reads again and again. Cold; never ends, never errors. The last content outlives a subscription,

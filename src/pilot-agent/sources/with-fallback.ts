@@ -32,8 +32,9 @@ interface FallbackState {
  * Uses the first source once it has content, and as long as it has; until then the fallback. A
  * first source that keeps its last content never goes back to the fallback.
  *
- * For others it is one source with one status: that of the source that serves, under the name of
- * the first if both have one name. While the fallback serves, an absent first source is no trouble.
+ * For others it is one source with one status: that of the source that serves. If neither source is
+ * composed of several, the status has the name of the first. While the fallback serves, an absent
+ * first source is no trouble.
  */
 export function withFallback(
   first: ContributingSource,
@@ -48,7 +49,7 @@ export function withFallback(
   return sourceFromEvents(events$, { ...(names !== undefined && { names }), scheduler });
 }
 
-/** Two sources with one name each share the name of the first. */
+/** If each of two sources has a single name, both use that of the first. */
 function namesOf(
   first: ContributingSource['names'],
   fallback: ContributingSource['names'],

@@ -15,17 +15,18 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [...Buffer.from('{}[]
   number,
 ];
 
-/** JSON without the bytes of Secrets, and those bytes; the JSON has their index instead. */
+/** JSON with the index of each cut value in its place, and the bytes of these values. */
 export interface CutJson {
   readonly json: Buffer;
   readonly bytes: readonly Buffer[];
 }
 
 /**
- * Cuts the `data` of Secrets out of JSON before it becomes a text: texts stay in the heap, and a
- * private key never becomes one. The JSON is that of a Secret, of a list, or of an event of a
- * watch. The values of annotations are left out, because `kubectl apply` writes the whole Secret
- * into one. Changes the bytes of `json` in place. Otherwise pure; a text that is no JSON passes.
+ * Cuts the `data` of Secrets out of JSON before the JSON becomes a text. So a private key never
+ * becomes a text, which would stay in the heap. The JSON is that of a Secret, of a list, or of an
+ * event of a watch. The values of annotations are left out, because `kubectl apply` writes the
+ * whole Secret into one. Changes the bytes of `json` in place. Otherwise pure; does not throw for
+ * input that is not JSON.
  */
 export function cutSecrets(json: Buffer): CutJson {
   const bytes: Buffer[] = [];

@@ -4,7 +4,7 @@ const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
 /**
  * Returns a function that says whether an address is in one of some ranges, such as 10.0.0.0/8.
- * Throws if a range is none. Pure.
+ * Throws if a range is invalid. Pure.
  */
 export function withinRanges(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();

@@ -8,8 +8,8 @@ import { workloadFiles } from '../../secrets/file-secrets.ts';
 import type { SetReading } from '../../secrets/secret.ts';
 
 /**
- * Returns the set that the authority at `address` issues, and the result of each request. As
- * {@link caSecrets}.
+ * Returns the set that the authority at `address` issues, and the result of each request, as
+ * {@link caSecrets} does.
  *
  * @param provisioned the folder of the client certificate for the authority; empty for none
  * @param controlPlane$ emits when the control plane answers again

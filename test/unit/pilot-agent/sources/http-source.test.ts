@@ -186,7 +186,7 @@ describe('http', () => {
     {
       what: '"not modified" to who knows nothing',
       head: [304, {}],
-      says: 'it answers 304 (not modified), but was not told what is known',
+      says: 'it answers 304 (not modified), but the request named no version',
     },
     {
       what: 'an encoding that was not asked for',
