@@ -33,7 +33,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   unavailable: {
     text: 'Something is missing, or in use',
     causes: [
-      'The status port is in use.',
+      'The status port, the port of the token server, or a socket for secrets or xDS cannot be used.',
       'There is no Envoy, or it cannot be installed or executed.',
       'An address of the first Envoy is in use, or the user of Envoy may not listen there.',
       'Another agent uses the folder of `--configPath`.',

@@ -54,7 +54,7 @@ export const files: readonly File[] = [
   {
     names: ['envoy-ahead.*'],
     when: 'The agent waits for `--minDelay`',
-    text: 'Files of a check before the restart',
+    text: 'Files of a check that begins before that time is over',
   },
   {
     names: ['envoy-admin-address-N', 'envoy-admin-address-former'],
@@ -66,7 +66,7 @@ export const files: readonly File[] = [
     when: 'Epoch N runs beside another',
     text: 'Configuration of the epoch',
   },
-  { names: ['status'], when: 'Always', text: 'Unix socket of `status` and `top`' },
+  { names: ['status'], when: 'The agent runs', text: 'Unix socket of `status` and `top`' },
   {
     names: ['ended.json'],
     when: 'No agent runs',

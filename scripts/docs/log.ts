@@ -9,7 +9,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['event'], 'The [code](#events) of the event, which does not change'],
   [
     ['component'],
-    '`agent`, `watcher`, `sources`, `status`, `demo`, `envoy.<logger>`, `envoy.stderr`',
+    '`agent`, `watcher`, `sources`, `status`, `discovery`, `demo`, `envoy.<logger>`, `envoy.stderr`',
   ],
   [['epoch'], 'Number of the Envoy process. It only grows'],
   [
@@ -43,7 +43,10 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
     ['changes', 'windows', 'restarts', 'refusals', 'crashes', 'rescues', 'drains'],
     'Counters, at the end of the agent',
   ],
-  [['missing'], 'Files that the agent waits for, or that did not come in time'],
+  [
+    ['missing'],
+    'Files that the agent waits for, or that did not come in time; resources that a new epoch waits for',
+  ],
   [['warning'], 'An odd value in the configuration, once for each'],
   [
     ['because'],
@@ -59,15 +62,16 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['serial', 'notAfter'], 'Serial number and expiry of a certificate'],
   [['identity'], 'SPIFFE ID of the client of the certificate authority'],
   [['requests'], 'Number of refused requests of this identity since the last line'],
+  [['more'], 'Number of refused callers of this IP since the last line, without this one'],
   [['roots'], 'Number of roots of the certificate authority'],
   [['namespaces', 'written'], 'Number of namespaces with the roots, and of written ConfigMaps'],
   [['namespace'], 'A namespace whose ConfigMap another program replaces'],
   [['source'], 'Origin of a secret, or name of a source of configuration'],
   [['stream'], 'Number of the stream on which a secret is pushed'],
-  [['by'], 'Origin of the request to end'],
+  [['by'], 'Origin of the request to restart or to end'],
   [
     ['active'],
-    'The epochs that run at that moment. After the drain: the number of requests in flight',
+    'The epochs that run when an end or a drain is requested. After a drain: the requests in flight',
   ],
   [['lines'], 'Number of dropped lines'],
   [['node', 'role', 'id', 'nodeId', 'configuration'], 'Properties of the agent, at its start'],

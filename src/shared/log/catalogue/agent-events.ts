@@ -57,7 +57,7 @@ export const agentEvents = {
   },
   /** A refused configuration is no longer refused, or no longer needed. */
   'config.refusal_ended': info('the configuration is no longer refused'),
-  /** The configuration could not be checked. The check is repeated. */
+  /** The configuration could not be checked. The check is repeated, or the epoch starts. */
   'config.unchecked': {
     again: warn(
       (seconds: number) =>
@@ -65,7 +65,7 @@ export const agentEvents = {
     ),
     started: warn('the configuration could not be checked: the epoch starts without a check'),
   },
-  /** A part of the configuration is odd. It is in force anyway. */
+  /** A part of the configuration is odd, has no effect, or takes effect only in a new agent. */
   'config.warning': warn('configuration warning'),
   /** A file cannot be watched. The agent tries again. */
   'config.watch_failed': warn('a file cannot be watched: the agent tries again'),
