@@ -5,7 +5,7 @@ import { xdsTypes } from '../push/view.ts';
 import { clusterView, inputsOfClusters } from './clusters/clusters.ts';
 import { typedView } from './encoding/encode-resource.ts';
 import { endpointView } from './endpoints/endpoints.ts';
-import { inputsOfListeners, listenersOf } from './listeners/listeners.ts';
+import { inputsOfListeners, listenerView } from './listeners/listeners.ts';
 import { hold, isSame, memoTable, release, type Uses, withUses } from './scope/memo.ts';
 import { typesThatMayDiffer } from './scope/may-differ.ts';
 import type { ProxyNode } from './scope/proxy-node.ts';
@@ -35,10 +35,7 @@ const shared = (make: Generator['make']): Generator => ({
 const generators: Readonly<Record<XdsType, Generator>> = {
   cluster: { inputs: inputsOfClusters, make: clusterView },
   endpoint: shared(endpointView),
-  listener: {
-    inputs: inputsOfListeners,
-    make: (environment, node) => typedView(listenersOf(environment, node)),
-  },
+  listener: { inputs: inputsOfListeners, make: listenerView },
   route: shared((environment, node) => sharedView(routesOf(environment, node))),
 };
 

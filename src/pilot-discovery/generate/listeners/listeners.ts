@@ -1,5 +1,12 @@
-import type { XdsResource } from '../../push/view.ts';
+import type { TypedView, XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
+import {
+  noResources,
+  type SortedView,
+  typedView,
+  withResources,
+} from '../encoding/encode-resource.ts';
+import { memoTable } from '../scope/memo.ts';
 import { servicesOfAuthorizers } from '../scope/authorizer-of.ts';
 import { connectionsOf } from '../scope/gateway-connections.ts';
 import { gatewayListeners, rulesOfConnections } from './gateway-listeners.ts';
@@ -17,13 +24,29 @@ import { sidecarOf } from '../scope/sidecar-of.ts';
 import { visibleServices } from '../scope/visible-services.ts';
 
 /** Returns all listeners of a proxy, outbound and inbound. */
-export function listenersOf(environment: Environment, node: ProxyNode): XdsResource[] {
-  if (node.role === 'router') return gatewayListeners(environment, node);
-  return [
-    ...outboundListeners(environment, node, outboundScope(environment, node)),
-    ...inboundListeners(environment, node),
-  ];
+export function listenerView(environment: Environment, node: ProxyNode): TypedView {
+  if (node.role === 'router') return typedView(gatewayListeners(environment, node));
+  const outbound = viewOf(outboundListeners(environment, node, outboundScope(environment, node)));
+  const inbound = inboundListeners(environment, node).filter(
+    ({ name }) => !outbound.resources.has(name),
+  );
+  return withResources(outbound, byName(inbound));
 }
+
+const outboundViews = memoTable<SortedView>();
+
+/** Returns the view of listeners that proxies share. */
+const viewOf = (listeners: readonly XdsResource[]): SortedView =>
+  outboundViews([listeners], '', () => withResources(noResources, byName(listeners)));
+
+/** If several have a name, the first one counts. */
+const byName = (listeners: readonly XdsResource[]) =>
+  listeners.toReversed().map((listener) => [listener.name, listener] as const);
+
+/** Returns all listeners of a proxy as a list. */
+export const listenersOf = (environment: Environment, node: ProxyNode): readonly XdsResource[] => [
+  ...listenerView(environment, node).resources.values(),
+];
 
 /** Returns the inputs of listeners. As long as they are equal, one by one, the listeners are. */
 export function inputsOfListeners(environment: Environment, node: ProxyNode): readonly unknown[] {

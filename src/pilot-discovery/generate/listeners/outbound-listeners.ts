@@ -22,14 +22,17 @@ import { outboundManager } from './http-connection-manager.ts';
 import { httpInspector, plainHttpProtocols, tlsInspector } from './listener-filters.ts';
 import { listenerKindOf } from '../scope/outbound-bindings.ts';
 import type { OutboundChain, OutboundEntry } from '../scope/outbound-entries.ts';
-import { scopeEntries } from '../scope/outbound-entries-of.ts';
+import { outboundEntriesOf, scopeEntries } from '../scope/outbound-entries-of.ts';
 import { memoTable } from '../scope/memo.ts';
 import { connectionRules } from '../scope/mesh-connections.ts';
 import type { OutboundScope } from '../scope/outbound-scope.ts';
+import { clustersOfProviders } from '../scope/provider-cluster.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfRulesFor } from '../scope/scope.ts';
+import { telemetriesOf } from '../scope/telemetries-of.ts';
 import { type Reporting, reportingOf } from './reporting.ts';
+import { tracedText } from './tracing.ts';
 import { outboundPolicyOf, sidecarOf, unknownCluster } from '../scope/sidecar-of.ts';
 import { type ChainScope, connectionFilters, ruleOfConnections } from './connection-filters.ts';
 import { blackHole, tcpProxy } from './tcp-chain.ts';
@@ -39,16 +42,44 @@ import { ownMember } from '../../../shared/text/own-member.ts';
 type FilterChain = Init<typeof FilterChainSchema>;
 type Match = Init<typeof FilterChainMatchSchema>;
 
+const sharedListeners = memoTable<readonly XdsResource[]>();
+const noObject = {};
+
 /**
  * Returns the listeners for outbound traffic: one for each address and port of the services visible
- * to a proxy.
+ * to a proxy. Proxies with equal inputs share the list.
  */
 export function outboundListeners(
   environment: Environment,
   node: ProxyNode,
   scope: OutboundScope,
-): XdsResource[] {
+): readonly XdsResource[] {
+  const { mesh } = environment;
+  const { services, blocks } = scope;
   const reporting = reportingOf(environment, node, 'client');
+  return sharedListeners(
+    [
+      ...[mesh, services, sidecarOf(environment, node) ?? noObject],
+      ...blocks.map((block) => outboundEntriesOf(environment, node, block, services)),
+      rulesOfListeners(environment, node, scope),
+      ...telemetriesOf(environment, node),
+    ],
+    JSON.stringify([
+      bindAddresses(node),
+      ...[node.interception, node.exactBalance.outbound, node.http10],
+      clustersOfProviders(environment, node),
+      reporting.tracing.spans === undefined ? '' : tracedText(node),
+    ]),
+    () => madeListeners(environment, node, scope, reporting),
+  );
+}
+
+function madeListeners(
+  environment: Environment,
+  node: ProxyNode,
+  scope: OutboundScope,
+  reporting: Reporting,
+): readonly XdsResource[] {
   const { services } = scope;
   const listeners = scopeEntries(environment, node, scope).map((entry) =>
     portListener(environment, node, { services, reporting }, entry),

@@ -73,6 +73,13 @@ export function managerTracing(
 export const namesServices = ({ providers }: Pick<MeshConfig, 'providers'>): boolean =>
   providers.some(({ type }) => type === 'datadog' || type === 'open-telemetry');
 
+/** Returns everything of a proxy that its spans contain, as a text. */
+export const tracedText = (node: ProxyNode): string => {
+  const { labels, clusterId, meshId, namespace, cluster, tracing } = node;
+  const canonical = canonicalLabels.map((name) => labels[name] ?? '');
+  return JSON.stringify([canonical, clusterId, meshId, namespace, cluster, tracing ?? null]);
+};
+
 /** Returns the tracer with a name, however it is written; undefined if another kind has it. */
 function tracerNamed(
   { providers }: Pick<MeshConfig, 'providers'>,

@@ -3,6 +3,7 @@ import type { Resource } from '../../istio/documents/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { labelsOfDistribution } from './locality-policy.ts';
 import { memoTable } from './memo.ts';
+import { ownMember } from '../../../shared/text/own-member.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 /**
@@ -194,16 +195,35 @@ export function scopeOfPlace(
   return JSON.stringify([locality, network, labelValues]);
 }
 
+const ofSelectors = memoTable<ReadonlyMap<string, readonly string[]>>();
+
+/** Returns the names of labels by which the rules of each namespace select workloads, sorted. */
+const labelsOfSelectors = ({
+  destinationRules,
+}: Pick<Environment, 'destinationRules'>): ReadonlyMap<string, readonly string[]> =>
+  ofSelectors([destinationRules], '', () => {
+    const byNamespace = new Map<string, Set<string>>();
+    for (const { namespace, spec } of [...destinationRules.values()].flat()) {
+      const labels = byNamespace.get(namespace) ?? new Set();
+      for (const name of Object.keys(spec.workloadSelector ?? {})) labels.add(name);
+      byNamespace.set(namespace, labels);
+    }
+    return new Map([...byNamespace].map(([namespace, labels]) => [namespace, [...labels].sort()]));
+  });
+
 /**
- * Returns the scope of DestinationRules for a proxy: with its labels, if a rule of its namespace
- * may select them.
+ * Returns the scope of DestinationRules for a proxy: with its labels by which a rule of its
+ * namespace selects workloads. So proxies of one namespace share a scope, unless a rule has a
+ * `workloadSelector`.
  */
 export function scopeOfRulesFor(
   environment: Environment,
-  { namespace, labels }: ProxyNode,
+  { namespace, labels }: Pick<ProxyNode, 'namespace' | 'labels'>,
 ): string {
   const scope = scopeOfRules(environment, namespace);
-  return scope === '' ? '' : JSON.stringify([scope, labels]);
+  if (scope === '') return '';
+  const names = labelsOfSelectors(environment).get(namespace) ?? [];
+  return JSON.stringify([scope, ...names.map((name) => ownMember(labels, name) ?? null)]);
 }
 
 const isForAll = (exportTo: readonly string[]): boolean =>

@@ -323,3 +323,18 @@ it('a diff of a rule for 5 proxies takes 10 times as long for 10 times as many s
   };
   expect(growthRatio(compared(20), compared(200), 20)).toBeLessThan(20);
 });
+
+it('a diff of a policy takes 10 times as long for 10 times as many services and proxies, 20 at most', () => {
+  const compared = (count: number) => {
+    const [first = '', ...others] = meshOfServices(count);
+    const changed = first.replace('namespaces: [ns0]', 'namespaces: [ns0, ns1]');
+    const [before, after] = [storeOf(first, ...others), storeOf(changed, ...others)];
+    return () => {
+      const pair = meshPair(before, after, settings);
+      const proxies = describedProxies(pair, settings.domain);
+      const { groups } = meshDiff(pair, proxies);
+      expect([proxies.length, groups.length]).toEqual([count, 1]);
+    };
+  };
+  expect(growthRatio(compared(10), compared(100), 20)).toBeLessThan(20);
+});

@@ -53,8 +53,19 @@ describe('namespaces share what is made for them', () => {
     const environment = environmentOf(yaml);
     expect(['a', 'b', 'c'].map((one) => scopeOfRules(environment, one))).toEqual(scopes);
     expect(['a', 'b', 'c'].map((one) => scopeOfRulesFor(environment, proxyOf(one)))).toEqual(
-      scopes.map((scope) => (scope === '' ? '' : JSON.stringify([scope, { app: 'app' }]))),
+      scopes.map((scope) => (scope === '' ? '' : JSON.stringify([scope]))),
     );
+  });
+
+  it('of rules: labels count if a rule of the namespace selects workloads by them', () => {
+    const selecting = (namespace: string) =>
+      rule(namespace, 'workloadSelector: { matchLabels: { version: v1, app: x } }, subsets: []');
+    const environment = environmentOf([selecting('a'), rule('b')].join('---\n'));
+    expect(['a', 'b', 'c'].map((one) => scopeOfRulesFor(environment, proxyOf(one)))).toEqual([
+      '["a","app",null]',
+      '["b"]',
+      '',
+    ]);
   });
 
   const [everybodyA, everybodyB] = ['a', 'b'].map((one) => JSON.stringify([one, { app: 'app' }]));
