@@ -6,6 +6,8 @@ import { type CertificateAuthority, writeCertificates } from './certificates.ts'
 export interface Command {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** The working directory; that of the demo, if left out. */
+  readonly cwd?: string;
 }
 
 /** The ports of a proxy: Envoy's admin endpoint, the status port, Prometheus, health. */

@@ -1,13 +1,15 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import {
   bufferCount,
   concatMap,
+  EMPTY,
   interval,
   merge,
   Observable,
@@ -15,6 +17,7 @@ import {
   takeUntil,
   tap,
   throttleTime,
+  timer,
 } from 'rxjs';
 import { line } from '../src/shared/log/log-line.ts';
 import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
@@ -22,19 +25,23 @@ import { findExecutable } from '../src/pilot-agent/envoy/find-envoy.ts';
 import { openLog } from '../src/shared/log/open-log.ts';
 import { signals } from '../src/streams/process-events.ts';
 import { firstFreePort } from './first-free-port.ts';
+import { identitiesText, principalsOf } from './identities-text.ts';
+import { type MeshAuthority, meshAuthority } from './mesh-authority.ts';
 import { provideEnvoy } from './provide-envoy.ts';
 import { type GatewayPorts, type IngressGateway, ingressGateway } from './ingress-gateway.ts';
 import type { Command, ProxyPorts } from './mesh-agent.ts';
-import { type MeshPorts, twoSidecars } from './two-sidecars.ts';
+import { addresses, type MeshPorts, twoSidecars } from './two-sidecars.ts';
 
 const programOf = (name: string) => fileURLToPath(new URL(`../dist/${name}.cjs`, import.meta.url));
 /** One Ctrl-C arrives twice, from the terminal and from npm. A second press comes later. In ms. */
 const onePress = 500;
 /** The pause between requests, in ms, and the number of answers that one line of the log counts. */
 const [pause, answersPerLine] = [100, 50];
+/** When the identities are shown first, and how often. In ms. */
+const [firstIdentities, identitiesEvery] = [10_000, 15_000];
 
 process.exit(
-  await mesh(process.env).catch((error: unknown) => {
+  await mesh(process.env, wantsAuthority()).catch((error: unknown) => {
     process.stderr.write(
       `mesh: ${error instanceof Fatal ? error.message : String((error as Error).stack)}\n`,
     );
@@ -42,11 +49,22 @@ process.exit(
   }),
 );
 
+/** Returns whether `--ca` is there; ends the process if anything else is. */
+function wantsAuthority(): boolean {
+  try {
+    return parseArgs({ options: { ca: { type: 'boolean', default: false } } }).values.ca;
+  } catch (error) {
+    process.stderr.write(`mesh: ${(error as Error).message} The only flag is --ca.\n`);
+    process.exit(exitCodes.usage);
+  }
+}
+
 /**
  * Runs a control plane, a gateway and two sidecars over a folder of YAML until a signal. Meanwhile
- * it sends requests through one sidecar to the other. Resolves to the exit code.
+ * it sends requests through one sidecar to the other. With `ca` the control plane issues the
+ * certificates, and the identities of all calls are shown. Resolves to the exit code.
  */
-async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
+async function mesh(env: NodeJS.ProcessEnv, ca: boolean): Promise<number> {
   const stop$ = signals(['SIGINT', 'SIGTERM', ...(isatty(1) ? (['SIGHUP'] as const) : [])]).pipe(
     throttleTime(onePress),
     share(),
@@ -63,14 +81,19 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
 
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mesh-'));
   const ports = await portsOfMesh();
-  const made = await twoSidecars(folder, ports);
+  const calls = new Map<string, number>();
+  const made = await twoSidecars(folder, ports, (headers) => {
+    const principals = principalsOf(headers['x-forwarded-client-cert']?.toString());
+    calls.set(principals, (calls.get(principals) ?? 0) + 1);
+  });
   const front = await ingressGateway(folder, made, ports);
+  const authority = ca ? meshAuthority(folder, made.discovery, ports.secure) : undefined;
   const log = openLog({ level: 'info', json: false, targets: ['stdout'] }, 'agent');
   log.open();
   try {
-    process.stderr.write(header(made.configDir, front, ports));
+    process.stderr.write(header(made.configDir, front, ports, authority));
     const setpriv = findExecutable('setpriv', env['PATH']);
-    const start = (program: string, { args, env: own }: Command) =>
+    const start = (program: string, { args, env: own, cwd = process.cwd() }: Command) =>
       execa(
         setpriv ?? process.execPath,
         [
@@ -79,19 +102,27 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
           ...args,
         ],
         {
-          env: { ...env, ...own },
+          ...{ env: { ...env, ...own }, cwd },
           stdio: ['ignore', 'inherit', 'inherit'],
           detached: true,
           cleanup: false,
           reject: false,
         },
       );
-    const discovery = start('pilot-discovery', made.discovery);
-    const agents = [
-      start('pilot-agent', made.agents.echo),
-      start('pilot-agent', made.agents.client),
-      start('pilot-agent', front.agent),
-    ];
+    const discovery = start('pilot-discovery', authority?.discovery ?? made.discovery);
+    const root = await Promise.race([
+      authority?.root(stopped.signal),
+      discovery.then(() => undefined),
+    ]);
+    const isPrepared = authority === undefined || root !== undefined;
+    if (!isPrepared) discovery.kill('SIGTERM');
+    const agents = [made.agents.echo, made.agents.client, front.agent]
+      .filter(() => isPrepared)
+      .map((agent) => start('pilot-agent', authority?.agent(agent) ?? agent));
+    const identities$ = timer(firstIdentities, identitiesEvery).pipe(
+      tap(() => process.stdout.write(identities(authority, root, calls))),
+      takeUntil(stop$),
+    );
     const forwarded$ = stop$.pipe(tap((name) => agents.forEach((agent) => agent.kill(name))));
     const answers$ = interval(pause).pipe(
       concatMap(() => answerOf(ports.service)),
@@ -102,7 +133,9 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
       takeUntil(stop$),
     );
     const failed = new Promise<never>((_, fail) =>
-      merge(forwarded$, answers$).subscribe({ error: fail }),
+      merge(forwarded$, answers$, root === undefined ? EMPTY : identities$).subscribe({
+        error: fail,
+      }),
     );
     const first = await Promise.race([discovery, ...agents, failed]);
     if (!stopped.signal.aborted) agents.forEach((agent) => agent.kill('SIGTERM'));
@@ -145,6 +178,20 @@ function answerOf(port: number): Observable<string> {
   });
 }
 
+/** The calls and the certificates so far, for a terminal. */
+function identities(
+  authority: MeshAuthority | undefined,
+  root: string | undefined,
+  calls: ReadonlyMap<string, number>,
+): string {
+  if (authority === undefined || root === undefined || calls.size === 0) return '';
+  const shown = ['client', 'echo', 'gateway'].flatMap((name) => {
+    const file = join(authority.certificatesOf(name), 'cert-chain.pem');
+    return existsSync(file) ? [{ name, chain: readFileSync(file, 'utf8') }] : [];
+  });
+  return identitiesText(calls, shown, root, Date.now());
+}
+
 function counts(answers: readonly string[]): Readonly<Record<string, number>> {
   return answers.reduce<Record<string, number>>(
     (all, answer) => ({ ...all, [answer]: (all[answer] ?? 0) + 1 }),
@@ -153,6 +200,8 @@ function counts(answers: readonly string[]): Readonly<Record<string, number>> {
 }
 
 interface AllPorts extends MeshPorts {
+  /** The port of the control plane over TLS. */
+  readonly secure: number;
   readonly gateway: GatewayPorts;
 }
 
@@ -172,6 +221,7 @@ async function portsOfMesh(): Promise<AllPorts> {
   return {
     service: await free(8_000),
     xds: await free(),
+    secure: await free(),
     http: await free(),
     monitoring: await free(),
     client: await proxy(),
@@ -185,7 +235,8 @@ async function portsOfMesh(): Promise<AllPorts> {
 function header(
   configDir: string,
   { root }: IngressGateway,
-  { service, http, monitoring, client, echo, gateway }: AllPorts,
+  { service, http, monitoring, client, echo, gateway, inbound }: AllPorts,
+  authority: MeshAuthority | undefined,
 ): string {
   return `
 pilot-discovery demo: a gateway, two sidecars, and echo.mesh in two versions, configured by the files in
@@ -197,10 +248,17 @@ pilot-discovery demo: a gateway, two sidecars, and echo.mesh in two versions, co
     $EDITOR ${configDir}/40-route.yaml        # change the weights, and save
     curl http://127.0.0.1:${http}/debug/syncz
     curl http://127.0.0.1:${monitoring}/metrics
-  The agents: http://127.0.0.1:${client.status}/ (client), http://127.0.0.1:${echo.status}/ (echo),
+${authority === undefined ? '' : aboutAuthority(authority, inbound[0])}  The agents: http://127.0.0.1:${client.status}/ (client), http://127.0.0.1:${echo.status}/ (echo),
     http://127.0.0.1:${gateway.status}/ (gateway)
 
   Ctrl-C drains the Envoys and ends the demo.
 
+`;
+}
+
+function aboutAuthority({ rootFile, certificatesOf }: MeshAuthority, inbound: number): string {
+  return `    curl http://${addresses.echo}:${inbound}/        # without a certificate of the mesh: refused
+    openssl verify -CAfile ${rootFile} ${certificatesOf('client')}/cert-chain.pem
+  pilot-discovery issues the certificates, by token. Each lasts 4 minutes, and is renewed after 2.
 `;
 }

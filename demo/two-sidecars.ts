@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -44,10 +44,16 @@ const namespaces = { client: 'shop', echo: 'default' };
 /**
  * Makes a mesh below `folder`: certificates for two identities, YAML, and an application in two
  * versions. Both versions run at once, and answer with their names.
+ *
+ * @param heard is called with the headers of each request that an application gets
  */
-export async function twoSidecars(folder: string, ports: MeshPorts): Promise<TwoSidecars> {
+export async function twoSidecars(
+  folder: string,
+  ports: MeshPorts,
+  heard: (headers: IncomingHttpHeaders) => void = () => undefined,
+): Promise<TwoSidecars> {
   const ca = await certificateAuthority();
-  const applications = await Promise.all([application('v1'), application('v2')]);
+  const applications = await Promise.all([application('v1', heard), application('v2', heard)]);
   const configDir = join(folder, 'config');
   mkdirSync(configDir, { recursive: true });
   const [v1 = 0, v2 = 0] = applications.map((server) => (server.address() as AddressInfo).port);
@@ -87,8 +93,14 @@ export async function twoSidecars(folder: string, ports: MeshPorts): Promise<Two
   };
 }
 
-async function application(version: string): Promise<Server> {
-  const server = createServer((_, response) => void response.end(`${version}\n`));
+async function application(
+  version: string,
+  heard: (headers: IncomingHttpHeaders) => void,
+): Promise<Server> {
+  const server = createServer(({ headers }, response) => {
+    heard(headers);
+    response.end(`${version}\n`);
+  });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return server;
 }

@@ -16,7 +16,7 @@ import {
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { tokenIssuer } from '../support/token-issuer.ts';
+import { tokenIssuer } from '../../demo/token-issuer.ts';
 import { program } from '../support/e2e/program.ts';
 import { type Running, startRunning } from '../support/e2e/running.ts';
 

@@ -10,7 +10,7 @@ import { connects } from '../support/connects.ts';
 import { type FakeReviews, startFakeReviews } from '../support/fake-reviews.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { askSecurely } from '../support/secure-client.ts';
-import { tokenIssuer } from '../support/token-issuer.ts';
+import { tokenIssuer } from '../../demo/token-issuer.ts';
 import { type WorkloadAuthority, workloadAuthority } from '../support/workload-authority.ts';
 
 const [cluster, issuer] = [tokenIssuer('cluster'), tokenIssuer('issuer')];

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { tokenIssuer } from '../support/token-issuer.ts';
+import { tokenIssuer } from '../../demo/token-issuer.ts';
 import { twoSidecarsRig, type TwoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 
 const [issuer, other] = [tokenIssuer('one'), tokenIssuer('one')];

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ask } from '../support/ask.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mesh-demo-'))));
@@ -32,26 +33,78 @@ function asked(port: number, ca: string): Promise<string> {
   });
 }
 
-it('`npm run mesh` answers at its gateway as the line of curl says, and leaves nothing behind', async () => {
-  const demo = spawn(process.execPath, ['--import', 'tsx', resolve('demo/mesh.ts')], {
+/** Starts the demo; `said` has what it has written. */
+function startDemo(...flags: readonly string[]) {
+  const demo = spawn(process.execPath, ['--import', 'tsx', resolve('demo/mesh.ts'), ...flags], {
     env: { ...process.env, TMPDIR: folder },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(demo, 'exit');
-  let said = '';
-  demo.stderr.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+  let written = '';
+  for (const stream of [demo.stdout, demo.stderr])
+    stream.setEncoding('utf8').on('data', (piece: string) => (written += piece));
+  const said = () => written;
+  return {
+    said,
+    kill: () => demo.kill('SIGKILL'),
+    /** Asks the gateway as the line of curl says. */
+    async answers() {
+      const line = () =>
+        /curl --cacert (\S+) -H 'Host: echo\.mesh' https:\/\/localhost:(\d+)\//.exec(said());
+      await expect.poll(line).not.toBeNull();
+      const [, root = '', port] = line() ?? [];
+      const answer = () => asked(Number(port), readFileSync(root, 'utf8'));
+      await expect.poll(answer).toMatch(/^200 v[12]$/);
+    },
+    /** Ends it as Ctrl-C does. */
+    async endsClean() {
+      demo.kill('SIGINT');
+      expect(await ended).toEqual([0, null]);
+      expect(readdirSync(folder).filter((name) => name.startsWith('pilot-'))).toEqual([]);
+    },
+  };
+}
+
+it('`npm run mesh` answers at its gateway as the line of curl says, and leaves nothing behind', async () => {
+  const demo = startDemo();
   try {
-    const curl = () =>
-      /curl --cacert (\S+) -H 'Host: echo\.mesh' https:\/\/localhost:(\d+)\//.exec(said);
-    await expect.poll(curl).not.toBeNull();
-    const [, root = '', port] = curl() ?? [];
-    expect(existsSync(root)).toBe(true);
-    const answer = () => asked(Number(port), readFileSync(root, 'utf8'));
-    await expect.poll(answer).toMatch(/^200 v[12]$/);
-    demo.kill('SIGINT');
-    expect(await ended).toEqual([0, null]);
-    expect(readdirSync(folder).filter((name) => name.startsWith('pilot-'))).toEqual([]);
+    await demo.answers();
+    await demo.endsClean();
   } finally {
-    demo.kill('SIGKILL');
+    demo.kill();
+  }
+});
+
+it('`npm run mesh -- --ca` shows who calls whom, and the certificates that it has issued', async () => {
+  const demo = startDemo('--ca');
+  try {
+    await demo.answers();
+    const plain = /curl http:\/\/([\d.]+):(\d+)\/ .*refused/.exec(demo.said());
+    const [, address = '', port] = plain ?? [];
+    expect(await ask(Number(port), '/', { address, host: 'echo.mesh' })).toMatchObject({
+      status: 0,
+    });
+    for (const name of ['client', 'gateway'])
+      await expect
+        .poll(demo.said)
+        .toMatch(
+          new RegExp(
+            `  spiffe://cluster.local/ns/shop/sa/${name} +→ spiffe://cluster.local/ns/default/sa/echo +[1-9]`,
+          ),
+        );
+    for (const [name, namespace] of [
+      ['client', 'shop'],
+      ['echo', 'default'],
+      ['gateway', 'shop'],
+    ])
+      expect(demo.said()).toMatch(
+        new RegExp(
+          `  ${name} +spiffe://cluster.local/ns/${namespace}/sa/${name} +[0-9A-F]{8,}  \\S.*root of the mesh  expires in \\d+ s`,
+        ),
+      );
+    expect(demo.said()).not.toContain('PRIVATE KEY');
+    await demo.endsClean();
+  } finally {
+    demo.kill();
   }
 });

@@ -13,7 +13,7 @@ import { type FakeReviews, sameStatus, startFakeReviews } from '../../../support
 import { freePorts } from '../../../support/free-ports.ts';
 import { askSecurely, type SecureProxy } from '../../../support/secure-client.ts';
 import { servedSecurely } from '../../../support/served-securely.ts';
-import { tokenIssuer } from '../../../support/token-issuer.ts';
+import { tokenIssuer } from '../../../../demo/token-issuer.ts';
 import {
   uri,
   type WorkloadAuthority,
