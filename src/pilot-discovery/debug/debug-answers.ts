@@ -239,6 +239,6 @@ export const connectedAnswers: Readonly<
 /** The answers to `/debug/NAME?proxyID=PROXY`, by path. Pure. */
 export const proxyAnswers: Readonly<Record<string, (proxy: ProxyWithView) => unknown>> = {
   '/debug/config_dump': ({ view }) => configDump(view),
-  '/debug/edsz': ({ view }) => printed(view, 'endpoint').map(({ said }) => said),
+  '/debug/edsz': ({ view }) => printed(view, 'endpoint').map(({ json }) => json),
   '/debug/sidecarz': ({ environment, node }) => sidecarOf(environment, node) ?? {},
 };

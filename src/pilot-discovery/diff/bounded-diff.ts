@@ -94,7 +94,7 @@ function shownResource(
 }
 
 const jsonOf = (type: XdsType, resource: XdsResource | DumpedResource): JsonObject =>
-  'said' in resource ? resource.said : resourceJson(type, resource);
+  'json' in resource ? resource.json : resourceJson(type, resource);
 
 /** Returns a difference with short values. */
 function shortened(change: PathChange): PathChange {

@@ -94,10 +94,10 @@ export function readDump(body: string): Readonly<Record<XdsType, ViewBefore>> | 
     const resources = new Map<string, DumpedResource>();
     for (const entry of entries) {
       const state = memberOf(entry, 'active_state') ?? entry;
-      const said = memberOf(state, resource);
-      if (!isObject(said)) continue;
-      const name = textOf(said, nameField);
-      resources.set(name, { version: textOf(state, 'version_info'), said });
+      const json = memberOf(state, resource);
+      if (!isObject(json)) continue;
+      const name = textOf(json, nameField);
+      resources.set(name, { version: textOf(state, 'version_info'), json });
     }
     return { resources };
   };

@@ -4,7 +4,7 @@ import type { VersionedView, XdsResource } from '../push/view.ts';
 /** A resource of a running control plane, as its `/debug/config_dump` prints it. */
 export interface DumpedResource {
   readonly version: string;
-  readonly said: JsonObject;
+  readonly json: JsonObject;
 }
 
 /** The resources of a type before a change: generated here, or printed by a control plane. */

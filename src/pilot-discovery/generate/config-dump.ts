@@ -146,11 +146,11 @@ function withoutValues(value: JsonValue): JsonValue {
 export function printed(
   view: View,
   type: XdsType,
-): readonly { readonly version: string; readonly name: string; readonly said: JsonObject }[] {
+): readonly { readonly version: string; readonly name: string; readonly json: JsonObject }[] {
   return [...view[type].resources.values()].map((resource) => ({
     name: resource.name,
     version: resource.version,
-    said: resourceJson(type, resource),
+    json: resourceJson(type, resource),
   }));
 }
 
@@ -171,21 +171,21 @@ export function configDump(view: View): unknown {
   });
   return {
     configs: [
-      dump('ClustersConfigDump', 'cluster', 'dynamic_active_clusters', ({ version, said }) => ({
+      dump('ClustersConfigDump', 'cluster', 'dynamic_active_clusters', ({ version, json }) => ({
         version_info: version,
-        cluster: said,
+        cluster: json,
       })),
-      dump('EndpointsConfigDump', 'endpoint', 'dynamic_endpoint_configs', ({ version, said }) => ({
+      dump('EndpointsConfigDump', 'endpoint', 'dynamic_endpoint_configs', ({ version, json }) => ({
         version_info: version,
-        endpoint_config: said,
+        endpoint_config: json,
       })),
-      dump('ListenersConfigDump', 'listener', 'dynamic_listeners', ({ name, version, said }) => ({
+      dump('ListenersConfigDump', 'listener', 'dynamic_listeners', ({ name, version, json }) => ({
         name,
-        active_state: { version_info: version, listener: said },
+        active_state: { version_info: version, listener: json },
       })),
-      dump('RoutesConfigDump', 'route', 'dynamic_route_configs', ({ version, said }) => ({
+      dump('RoutesConfigDump', 'route', 'dynamic_route_configs', ({ version, json }) => ({
         version_info: version,
-        route_config: said,
+        route_config: json,
       })),
     ],
   };

@@ -93,14 +93,14 @@ export function identifiedCalls(
       return caller;
     },
     event$: arrivedCalls$.pipe(
-      mergeMap((asked) => {
-        const { call, metadata } = asked;
+      mergeMap((arrivedCall) => {
+        const { call, metadata } = arrivedCall;
         const presented = presentedIn(call, metadata);
         metadata.remove('authorization');
         return identify$(presented).pipe(
           catchError((error: unknown) => of(unauthenticated(`this is a bug: ${String(error)}`))),
           take(1),
-          map((identity) => settle(asked, presented.address, identity)),
+          map((identity) => settle(arrivedCall, presented.address, identity)),
           takeUntil(fromEvent(streamOf(call), 'close')),
         );
       }),

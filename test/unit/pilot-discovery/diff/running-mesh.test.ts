@@ -65,7 +65,7 @@ endpoints: [{ address: 10.0.0.9 }]`,
     const dump = readDump(JSON.stringify(configDump(view)));
     for (const type of xdsTypes)
       expect([...(dump?.[type].resources ?? [])]).toEqual(
-        printed(view, type).map(({ name, version, said }) => [name, { version, said }]),
+        printed(view, type).map(({ name, version, json }) => [name, { version, json }]),
       );
   });
 

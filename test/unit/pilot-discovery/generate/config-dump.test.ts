@@ -75,7 +75,7 @@ it('prints the extensions of Envoy with their type and fields', () => {
   const [listener] = printed(viewIn('INTERCEPTION_MODE: TPROXY'), 'listener').filter(
     ({ name }) => name === 'virtualInbound',
   );
-  expect(listener?.said['listener_filters']).toContainEqual({
+  expect(listener?.json['listener_filters']).toContainEqual({
     name: 'envoy.filters.listener.original_src',
     typed_config: {
       '@type': 'type.googleapis.com/envoy.extensions.filters.listener.original_src.v3.OriginalSrc',
