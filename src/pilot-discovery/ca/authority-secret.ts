@@ -64,7 +64,7 @@ function partsOf(name: AuthoritySecret, { data }: KubeObject): AuthorityParts | 
   if (key === undefined) return `${names.key} is missing`;
   if (roots === undefined) return `${names.roots} is missing`;
   const large = [certificate, key, roots, chain].some((part) => (part?.length ?? 0) > largest.pem);
-  if (large) return `one of its keys has more than ${largest.pem} bytes`;
+  if (large) return `one of its values has more than ${largest.pem} bytes`;
   return {
     certificate: certificate.toString('latin1'),
     key,

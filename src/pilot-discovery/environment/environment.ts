@@ -62,7 +62,10 @@ export interface Environment {
   readonly entriesByLabel: Index<Resource<'ServiceEntry'>>;
   /** Services of Kubernetes that select workloads, by the same texts as `entriesByLabel`. */
   readonly servicesByLabel: Index<Resource<'Service'>>;
-  /** By the same texts as `workloadsByLabel`, and by `at`, namespace and address. */
+  /**
+   * By the same texts as `workloadsByLabel`, by `at`, namespace and address, and by `on` and the
+   * name of the Node.
+   */
   readonly pods: Index<Resource<'Pod'>>;
   /** ExternalNames: by `of` and their own host, and by `for` and the host to which they point. */
   readonly aliases: Index<Resource<'Service'>>;

@@ -190,8 +190,8 @@ function changed(
 }
 
 /**
- * Returns the held removals, with each removed Namespace in which resources are left, and without
- * each Namespace in which none is left. Selectors decide by the Namespace: its removal removes all
+ * Returns the held removals, corrected for Namespaces: the removal of a Namespace is held while it
+ * has resources, and only then. Selectors decide by the Namespace, so its removal removes all
  * resources in it.
  */
 function withNamespaces(
@@ -221,8 +221,9 @@ function withNamespaces(
 }
 
 /**
- * Returns whether the removals take more than half of a kind, and more than a few, or all services
- * of a namespace that has several. Looks at as many resources as there are removals.
+ * Returns whether the removals are too many: more than a few and more than half of a kind, or all
+ * services of a namespace that has several. Its cost depends on the number of removals, not of
+ * resources.
  */
 function takesTooMuch(all: Resources, gone: Resources): boolean {
   for (const [kind, namespaces] of gone) {

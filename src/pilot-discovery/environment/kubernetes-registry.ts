@@ -24,9 +24,9 @@ import {
 } from './workload-endpoint.ts';
 
 /**
- * Services of Kubernetes, at the endpoints of their EndpointSlices and at the WorkloadEntries that
- * they select. Without EndpointSlices, those of Endpoints count, and without these the Pods that
- * the Services select; controllers of Kubernetes would write EndpointSlices for both.
+ * The registry of Kubernetes. A Service has the endpoints of its EndpointSlices. If it has none, it
+ * has those of its Endpoints, and without these the Pods that it selects: Kubernetes would make
+ * EndpointSlices of both. It also has the WorkloadEntries that it selects.
  */
 export const kubernetesRegistry: Registry = {
   servicesOf(resource, domain) {

@@ -6,11 +6,11 @@ import { namespaceKeyOf, partsOf, resourceAt, type Resources } from './resources
 /** Everything that decides which namespaces are seen. */
 export interface Selection {
   readonly selectors: readonly LabelSelector[];
-  /** They have all Namespaces. */
+  /** Every Namespace must be among them. */
   readonly resources: Resources;
 }
 
-/** Kinds that are used whatever is selected: they have no namespace, or one by configuration. */
+/** Kinds without a namespace, or whose namespace is a setting. Selectors do not affect them. */
 const unselectable: ReadonlySet<Kind> = new Set<Kind>([
   'Namespace',
   'Node',

@@ -45,8 +45,8 @@ export function servicesAfter(
 }
 
 /**
- * Sorts Services of Kubernetes before ServiceEntries, which may have any host; then the oldest
- * first.
+ * Compares by registry, and then by age, the oldest first. Any host can be in a ServiceEntry, so
+ * that registry is the last one.
  */
 function byAge(a: Service, b: Service): number {
   return (

@@ -51,6 +51,7 @@ export interface Store {
   readonly content: 'none-yet' | 'received';
 }
 
+/** The state of a source before its first event. */
 const silent: SourceState = {
   resources: noResources,
   flaws: [],

@@ -7,7 +7,7 @@ export type CallerIdentity =
 
 /**
  * `unauthenticated`: nothing proves who the caller is. `unavailable`: the proof cannot be checked
- * now. `exhausted`: too many proofs of this client are being checked.
+ * now. `exhausted`: too many proofs are being checked, or too many of this client were refused.
  */
 export type IdentityFault = 'unauthenticated' | 'unavailable' | 'exhausted';
 

@@ -4,10 +4,10 @@ import { unauthenticated } from './caller-identity.ts';
 import type { ReviewToken } from './review-token.ts';
 
 /**
- * Returns how tokens are reviewed of which one issuer has its own review. The issuer that a token
- * claims is only compared: its review proves the claim. So a token has one judge.
+ * Returns a review that gives each token to one judge: `ofIssuer$` if the token claims `issuer`,
+ * otherwise `others$`. The claim is only compared here; `ofIssuer$` has to prove it.
  *
- * @param others reviews the other tokens; undefined if they are refused
+ * @param others$ undefined if all other tokens are refused
  */
 export function reviewByIssuer(
   issuer: string,
