@@ -1,29 +1,53 @@
 import { Agent, request } from 'node:http';
+import { Agent as SecureAgent, request as requestSecurely } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import type { Target } from './plan.ts';
 
-/** An answer; status 0 if there is none, and why. */
+/** An answer; status 0 if there is none. Then, and from 500 on, it has a reason. */
 export interface Asked {
   readonly status: number;
   readonly why: string;
   /** Whether it came over a connection of an earlier request. */
   readonly reused: boolean;
+  /** The serial number of the certificate that was shown; '' without TLS. */
+  readonly certificate: string;
+}
+
+/** Where a target is asked. */
+export interface Door {
+  readonly port: number;
+  /** The root of the certificate that must be shown; undefined without TLS. */
+  readonly root: string | undefined;
 }
 
 /** Asks once. A request that met the close of a kept connection is sent once more. */
-export async function askOnce(port: number, host: string, agent: Agent | false): Promise<Asked> {
-  const first = await attempt(port, host, agent);
-  return first.status === 0 && first.reused ? attempt(port, host, agent) : first;
+export async function askOnce(door: Door, host: string, agent: Agent | false): Promise<Asked> {
+  const first = await attempt(door, host, agent);
+  return first.status === 0 && first.reused ? attempt(door, host, agent) : first;
 }
 
-const attempt = (port: number, host: string, agent: Agent | false): Promise<Asked> =>
+const attempt = ({ port, root }: Door, host: string, agent: Agent | false): Promise<Asked> =>
   new Promise((done) => {
-    const end = (status: number, why: string) => done({ status, why, reused: asked.reusedSocket });
+    const end = (status: number, why: string) => {
+      const shown = (asked.socket as Partial<TLSSocket> | null)?.getPeerCertificate?.() as
+        { readonly serialNumber?: string } | null | undefined;
+      const certificate = root === undefined ? '' : (shown?.serialNumber ?? '');
+      done({ status, why, reused: asked.reusedSocket, certificate });
+    };
     const options = { host: '127.0.0.1', port, headers: { host }, agent, timeout: 20_000 };
-    const asked = request(options, (response) => {
+    // The certificate is that of the machine of the test, whatever the host.
+    const identity = { servername: host, ca: root, checkServerIdentity: () => undefined };
+    const ask = root === undefined ? request : requestSecurely;
+    const asked = ask({ ...options, ...identity }, (response) => {
+      let body = '';
       response
-        .on('end', () => end(response.statusCode ?? 0, ''))
-        .on('error', ({ message }) => end(0, message))
-        .resume();
+        .setEncoding('utf8')
+        .on('data', (piece: string) => (body += piece))
+        .on('end', () => {
+          const status = response.statusCode ?? 0;
+          end(status, status >= 500 ? body : '');
+        })
+        .on('error', ({ message }) => end(0, message));
     });
     asked
       .on('error', ({ message }) => end(0, message))
@@ -50,7 +74,7 @@ interface Load {
  * it is stopped.
  */
 export function startClients(
-  portOf: (target: Target) => number,
+  doorOf: (target: Target) => Door,
   targets: readonly Target[],
   pause: number,
   onAnswer: (answered: Answered) => void,
@@ -60,11 +84,13 @@ export function startClients(
   const loop = async (target: Target, kept: boolean): Promise<void> => {
     const [, host = ''] = target.split(' ');
     while (isRunning()) {
-      const agent = kept && new Agent({ keepAlive: true, maxSockets: 1 });
+      const door = doorOf(target);
+      const Kept = door.root === undefined ? Agent : SecureAgent;
+      const agent = kept && new Kept({ keepAlive: true, maxSockets: 1 });
       let since = 0;
       for (let count = 0; isRunning() && count < requestsPerConnection; count++) {
         const sent = performance.now();
-        const asked = await askOnce(portOf(target), host, agent);
+        const asked = await askOnce(door, host, agent);
         if (!asked.reused) since = sent;
         onAnswer({ ...asked, target, since });
         await new Promise((done) => setTimeout(done, pause));

@@ -6,6 +6,8 @@ export interface FolderPorts {
   readonly service: number;
   /** Of the gateway, for HTTP. */
   readonly gateway: number;
+  /** Of the gateway, for HTTPS. */
+  readonly https: number;
   /** Of the application behind all services but `echo.mesh`. */
   readonly application: number;
 }
@@ -89,6 +91,10 @@ spec:
     - port: { number: ${ports.gateway}, name: http, protocol: HTTP }
       bind: 127.0.0.1
       hosts: [${['steady.example.com', 'echo.example.com', ...served].join(', ')}]
+    - port: { number: ${ports.https}, name: https, protocol: HTTPS }
+      bind: 127.0.0.1
+      hosts: [steady.example.com, echo.example.com]
+      tls: { mode: SIMPLE, credentialName: front }
 `,
     ],
     [

@@ -31,6 +31,8 @@ export interface MeshState {
   readonly renamed: number;
   readonly labelled: number;
   readonly more: number;
+  /** How often the gateway has got another certificate. */
+  readonly rotated: number;
 }
 
 const plainHost: HostState = {
@@ -48,10 +50,11 @@ export const firstState: MeshState = {
   renamed: 0,
   labelled: 0,
   more: 0,
+  rotated: 0,
 };
 
 /** A host, and the proxy through which clients ask for it. */
-export type Target = `${'sidecar' | 'gateway'} ${string}`;
+export type Target = `${'sidecar' | 'gateway' | 'HTTPS'} ${string}`;
 
 /** The status of each target in a state. */
 export function statuses({ hosts, echoDenied }: MeshState): ReadonlyMap<Target, number> {
@@ -61,6 +64,8 @@ export function statuses({ hosts, echoDenied }: MeshState): ReadonlyMap<Target, 
     ['gateway steady.example.com', 200],
     ['sidecar echo.mesh', echo],
     ['gateway echo.example.com', echo],
+    ['HTTPS steady.example.com', 200],
+    ['HTTPS echo.example.com', echo],
     ...names.map((name): [Target, number] => {
       const { exported, imported, inMesh } = hosts[name];
       return [`sidecar ${name}.mesh`, exported && imported ? actions[inMesh] : 502];
@@ -108,6 +113,7 @@ const weights = {
   'names of subsets': 1,
   'labels of a service': 1,
   'another service': 1,
+  'certificate of the gateway': 2,
 } as const;
 
 type Kind = keyof typeof weights;
@@ -171,5 +177,7 @@ function edited(state: MeshState, kind: Kind, name: Name, action: Action): MeshS
       return { ...state, labelled: state.labelled + 1 };
     case 'another service':
       return { ...state, more: state.more + 1 };
+    case 'certificate of the gateway':
+      return { ...state, rotated: state.rotated + 1 };
   }
 }

@@ -7,13 +7,14 @@ export type Results = Readonly<Record<string, EditsReport>>;
 export function report(results: Results, machine: string): string {
   const seeds = Object.entries(results);
   const rows = seeds.map(
-    ([seed, { edits, neutral, requests, slowestEffect, seconds, violations }]) =>
+    ([seed, { edits, neutral, requests, slowestEffect, slowestRotation, seconds, violations }]) =>
       [
         seed,
         edits,
         neutral,
         requests,
         `${slowestEffect} ms`,
+        `${slowestRotation} ms`,
         `${seconds} s`,
         violations.length,
       ].join(' | '),
@@ -32,11 +33,11 @@ export function report(results: Results, machine: string): string {
   return `# Edits under load
 
 \`npm run edits -- --seed N --write\` has written this page (${machine}). A control plane, two sidecars and a gateway are over a folder; clients send requests
-to 8 hosts through the sidecar and the gateway, over kept and over new connections. Each edit says before it which host may change, and to which status.
-Any other answer is a violation.
+to 8 hosts through the sidecar and the gateway, two of them over HTTPS too, over kept and over new connections. Each edit says before it which host may change, and to which status.
+Any other answer is a violation. The gateway gets another certificate by push: a new Envoy is a violation too.
 
-| Seed | Edits | No answer changes | Requests | Slowest effect | Time | Violations |
-| --- | --- | --- | --- | --- | --- | --- |
+| Seed | Edits | No answer changes | Requests | Slowest effect | Slowest rotation | Time | Violations |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 ${rows.map((row) => `| ${row} |`).join('\n')}
 
 ## The edits

@@ -17,6 +17,8 @@ export interface EditsReport {
   readonly byKind: Readonly<Record<string, number>>;
   /** From the write of a file to the first answer by it: the longest. In ms. */
   readonly slowestEffect: number;
+  /** From the write of a certificate to the first connection with it: the longest. In ms. */
+  readonly slowestRotation: number;
   readonly seconds: number;
 }
 
@@ -50,7 +52,7 @@ export async function runEdits({
     const explained = allowed(statuses(firstState), () => performance.now());
     const counts = { requests: 0, byStatus: new Map<string, number>(), violations: [] as string[] };
     let now = 'before the first edit';
-    const clients = startClients(stage.portOf, targets, pause, ({ target, status, why, since }) => {
+    const clients = startClients(stage.doorOf, targets, pause, ({ target, status, why, since }) => {
       counts.requests += 1;
       count(counts.byStatus, String(status));
       if (!explained.explains(target, status, since))
@@ -58,7 +60,7 @@ export async function runEdits({
     });
     const byKind = new Map<string, number>();
     let state = firstState;
-    let [neutral, slowestEffect] = [0, 0];
+    let [neutral, slowestEffect, slowestRotation] = [0, 0, 0];
     const edit = plan(seed);
     for (let index = 0; index < edits; index++) {
       const { what, after } = edit.next().value;
@@ -69,6 +71,11 @@ export async function runEdits({
       for (const change of changes) explained.mayBecome(change.target, change.after);
       const written = performance.now();
       stage.write(after);
+      if (after.rotated !== state.rotated) {
+        const shown = await isShown(stage, await stage.rotate());
+        if (shown === undefined) counts.violations.push(`${now}: no connection has it in 60 s`);
+        else slowestRotation = Math.max(slowestRotation, shown - written);
+      }
       state = after;
       if (changes.length === 0) {
         neutral += 1;
@@ -92,6 +99,7 @@ export async function runEdits({
       byStatus: sorted(counts.byStatus),
       byKind: sorted(byKind),
       slowestEffect: Math.round(slowestEffect),
+      slowestRotation: Math.round(slowestRotation),
       seconds: Math.round((performance.now() - begun) / 1_000),
     };
   } finally {
@@ -114,7 +122,7 @@ const textOf = (changes: readonly Change[]): string =>
 
 async function ask(stage: Stage, target: Target): Promise<number> {
   const [, host = ''] = target.split(' ');
-  return (await askOnce(stage.portOf(target), host, false)).status;
+  return (await askOnce(stage.doorOf(target), host, false)).status;
 }
 
 async function allAnswer(stage: Stage): Promise<boolean> {
@@ -125,11 +133,22 @@ async function allAnswer(stage: Stage): Promise<boolean> {
 }
 
 /** Resolves to the moment of the first answer by an edit, once several in a row have it. */
-async function inEffect(stage: Stage, { target, after }: Change): Promise<number | undefined> {
+const inEffect = (stage: Stage, { target, after }: Change): Promise<number | undefined> =>
+  firstInARow(async () => (await ask(stage, target)) === after);
+
+/** Resolves to the moment of the first new connection with a certificate, once several have it. */
+const isShown = (stage: Stage, serial: string): Promise<number | undefined> =>
+  firstInARow(async () => {
+    const host = 'steady.example.com';
+    return (await askOnce(stage.doorOf(`HTTPS ${host}`), host, false)).certificate === serial;
+  });
+
+/** Resolves to the moment of the first of several answers in a row; undefined after a minute. */
+async function firstInARow(isAnswered: () => Promise<boolean>): Promise<number | undefined> {
   const end = performance.now() + 60_000;
   let [row, first] = [0, 0];
   while (performance.now() < end) {
-    const isAfter = (await ask(stage, target)) === after;
+    const isAfter = await isAnswered();
     if (isAfter && row === 0) first = performance.now();
     row = isAfter ? row + 1 : 0;
     if (row === inARow) return first;

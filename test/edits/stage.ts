@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,16 +11,22 @@ import { program } from '../support/e2e/program.ts';
 import { type Running, startRunning } from '../support/e2e/running.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { filesOf } from './folder.ts';
+import type { Door } from './client.ts';
 import type { MeshState, Target } from './plan.ts';
 
 /** A control plane, two sidecars and a gateway over a folder: real ones. */
 export interface Stage {
-  readonly portOf: (target: Target) => number;
+  readonly doorOf: (target: Target) => Door;
   /** The files of a state by name, beside those of the two sidecars. */
   readonly filesOf: (state: MeshState) => ReadonlyMap<string, string>;
   /** Writes the files of a state, each by a rename, and removes those that it lacks. */
   write(state: MeshState): void;
-  /** Returns what tells which warnings and errors all programs have logged from now on. */
+  /** Gives the gateway another certificate, and returns its serial number. */
+  rotate(): Promise<string>;
+  /**
+   * Returns what tells which warnings and errors all programs have logged from now on, and which
+   * Envoys were started.
+   */
   watchLogs(): () => readonly string[];
   dispose(): Promise<void>;
 }
@@ -44,12 +50,13 @@ export async function startStage(
   startControl: StartControl = overFolder,
 ): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-edits-'));
-  const ports = await freePorts(19);
+  const ports = await freePorts(20);
   const [service = 0, xds = 0, http = 0, monitoring = 0, gateway = 0, one = 0, two = 0] = ports;
   const proxyPorts = (from: number): ProxyPorts => {
     const [admin = 0, status = 0, prometheus = 0, health = 0] = ports.slice(from, from + 4);
     return { admin, status, prometheus, health };
   };
+  const https = ports[19] ?? 0;
   const application = createServer({ keepAliveTimeout: 60_000 }, (_, response) => {
     response.end('ok');
   });
@@ -61,11 +68,13 @@ export async function startStage(
   });
   const front = await ingressGateway(folder, made, {
     xds,
-    gateway: { ...proxyPorts(15), https: gateway },
+    gateway: { ...proxyPorts(15), https },
   });
+  const root = readFileSync(front.root, 'utf8');
   const folderPorts = {
     service,
     gateway,
+    https,
     application: (application.address() as AddressInfo).port,
   };
   let written: ReadonlyMap<string, string> = new Map();
@@ -96,16 +105,31 @@ export async function startStage(
     ),
   ];
   return {
-    portOf: (target) => (target.startsWith('gateway') ? gateway : service),
+    doorOf(target) {
+      if (target.startsWith('HTTPS')) return { port: https, root };
+      return { port: target.startsWith('gateway') ? gateway : service, root: undefined };
+    },
     filesOf: (state) => filesOf(state, folderPorts),
     write,
+    async rotate() {
+      const { certChain, key, serial } = await made.ca.issue();
+      const secret = join(folder, 'gateway', 'secrets', 'front');
+      for (const [name, text] of [
+        ['tls.key', key],
+        ['tls.crt', certChain],
+      ] as const) {
+        writeFileSync(join(secret, `${name}~`), text, { mode: 0o600 });
+        renameSync(join(secret, `${name}~`), join(secret, name));
+      }
+      return serial;
+    },
     watchLogs() {
       const starts = running.map(({ lines }) => lines.length);
       return () =>
         running.flatMap(({ lines }, index) =>
           lines
             .slice(starts[index])
-            .filter(({ level }) => troublesome.has(level))
+            .filter(({ level, event }) => troublesome.has(level) || event === 'epoch.started')
             .map(({ level, event, msg }) => `${level} ${event ?? ''}: ${msg}`),
         );
     },

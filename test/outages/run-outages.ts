@@ -28,7 +28,7 @@ export const [before, after]: readonly [Mark, Mark] = [418, 429];
 
 async function statusOf({ stage }: MarkedMesh, target: Target): Promise<number> {
   const [, host = ''] = target.split(' ');
-  return (await askOnce(stage.portOf(target), host, false)).status;
+  return (await askOnce(stage.doorOf(target), host, false)).status;
 }
 
 /** Resolves when clients get the status of a mark five times in a row. */
@@ -76,7 +76,7 @@ export async function runOutage<W extends MarkedMesh>(
   for (const target of mesh.steady)
     await eventually(async () => (await statusOf(mesh, target)) === 200, { within: longest });
   const counts = { requests: 0, failures: [] as string[] };
-  const clients = startClients(mesh.stage.portOf, mesh.steady, pauseOfClient, (answered) => {
+  const clients = startClients(mesh.stage.doorOf, mesh.steady, pauseOfClient, (answered) => {
     counts.requests += 1;
     if (answered.status !== 200)
       counts.failures.push(`${answered.target} had ${answered.status} ${answered.why}`.trim());
