@@ -126,6 +126,8 @@ export function logPage(): string {
       'The agent never waits for the reader of its log. It keeps 1 MiB of lines for a slow reader, and drops and counts further lines. A line reports the number when there is ' +
         'space again. At its end, the agent waits at most one second for the reader.',
       'The agent splits a line of Envoy of more than 64 KiB, and a message of more than 1,000 lines.',
+      'The agent leaves out two warnings that Envoy writes at each hot restart: `shutting down admin due to child startup` and `terminating parent process`. Each Envoy also warns ' +
+        'that the number of downstream connections has no limit; the agent logs that once.',
     ]),
     section(
       'Fields',

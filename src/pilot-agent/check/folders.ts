@@ -36,7 +36,7 @@ async function checkFolder({ path, flag }: Folder): Promise<Finding> {
     const { bavail, bsize, files, ffree } = await statfs(there);
     if (bavail * bsize < least || (files > 0 && ffree === 0)) {
       const left =
-        files > 0 && ffree === 0 ? 'no file more' : `${Math.floor((bavail * bsize) / 1024)} KiB`;
+        files > 0 && ffree === 0 ? 'no more files' : `${Math.floor((bavail * bsize) / 1024)} KiB`;
       return fail(
         'folder full',
         `${flag} ${absolute}: ${left} can be written there`,
