@@ -172,7 +172,7 @@ describe('an agent as a part of a program', () => {
     await expect(second.over).rejects.toMatchObject({
       code: 69,
       reason: expect.stringContaining(`belongs to another agent (process ${process.pid}`) as string,
-      fix: 'free what is named, or give another one, and start the agent again; see docs/troubleshooting.md#exit-69',
+      fix: 'free the port or file that is named, or give another one, and start the agent again; see docs/troubleshooting.md#exit-69',
     });
     expect((await ask(rig.ports.status, '/healthz/ready')).status).toBe(200);
     abort();

@@ -86,9 +86,10 @@ export interface PilotAgent {
    */
   drain(): void;
   /**
-   * Starts the agent, once, and resolves when it has ended as requested, with no Envoy left: by
-   * `signal`, which drains Envoy first, by `POST /quitquitquit`, or because Envoy ended cleanly
-   * without a request. Rejects with an `AgentFailure` for any other end.
+   * Starts the agent, once, and resolves when it has ended as requested: by `signal`, which drains
+   * Envoy first, by `POST /quitquitquit`, or because Envoy ended cleanly without a request. No
+   * Envoy is left then, unless `keepEnvoy` is set. Rejects with an `AgentFailure` for any other
+   * end.
    */
   run(options?: { readonly signal?: AbortSignal }): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Given, Sentence, Sentences } from './catalogue/sentence.ts';
 import { type LogEvent, logEvents } from './log-event.ts';
 
-/** One line of the log. `msg` is a constant; the values that vary are in the fields. */
+/** One line of the log. `msg` is a text for people, and may change; programs read the fields. */
 export interface LogLine {
   readonly level: Sentence['level'];
   readonly event: LogEvent;

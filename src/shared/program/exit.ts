@@ -9,8 +9,8 @@ export const exitCodes = {
   /** Asked to stop, or the last Envoy ended cleanly. */
   ok: 0,
   /**
-   * Envoy has refused the question of `request`, `status` reports that the agent is not ready, or
-   * `check` has found a failure.
+   * Envoy has refused the request that `pilot-agent request` sent, `status` reports that the agent
+   * is not ready, or `check` has found a failure.
    */
   refused: 1,
   /** A bad flag or role. */
@@ -38,7 +38,8 @@ export function seeExit(code: number): string | undefined {
 const fixes: Readonly<Record<number, string>> = {
   [exitCodes.refused]: 'change the request',
   [exitCodes.usage]: 'correct the flag that is named',
-  [exitCodes.unavailable]: 'free what is named, or give another one, and start the agent again',
+  [exitCodes.unavailable]:
+    'free the port or file that is named, or give another one, and start the agent again',
   [exitCodes.software]: 'report this bug with the log, which has the stack',
   [exitCodes.config]: 'correct the configuration that is named',
 };
@@ -60,7 +61,7 @@ interface Failure extends Error {
 export class Fatal extends Error implements Failure {
   override readonly name = 'AgentFailure';
   readonly code: number;
-  /** The faulty lines of the text, below the one line. */
+  /** The faulty lines of the configuration, which are shown below the message. */
   readonly excerpt: string | undefined;
 
   constructor(
