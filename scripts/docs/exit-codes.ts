@@ -40,6 +40,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
       '`--keepEnvoy`: `setsid` or `sh` is missing.',
       'A kept Envoy has ended, and its exit code is unknown.',
       '`request`, `wait`, `secrets`, `status` or `top` gets no answer.',
+      'A command cannot write its output: the disk is full, for example.',
       '`exec`: the agent is not ready in time.',
     ],
   },

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, closeSync, openSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { examples } from '../../src/pilot-agent/cli/examples.ts';
 import { oldestEnvoy } from '../support/oldest-envoy.ts';
@@ -49,3 +49,26 @@ it.each([
     spawnSync(file, [...args, 'nonsense'], { env: { ...outer, ...env }, encoding: 'utf8' }).stderr,
   ).toBe(line);
 });
+
+const discovery = [process.execPath, resolve('dist/pilot-discovery.cjs')] as const;
+it.each([
+  ...['--help', 'help proxy', 'version', 'completion bash', 'config print'].map(
+    (words) => [program, words] as const,
+  ),
+  ...['--help', 'help analyze', 'version'].map((words) => [discovery, words] as const),
+])(
+  '%s %s ends with 69 on a full disk, and with 0 if its reader is gone',
+  ([file, ...args], words) => {
+    const command = [...args, ...words.split(' ')];
+    const full = openSync('/dev/full', 'w');
+    const lost = spawnSync(file, command, { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' });
+    closeSync(full);
+    expect([lost.status, lost.stderr]).toEqual([
+      69,
+      expect.stringMatching(/^pilot-\w+: the output cannot be written: ENOSPC.*\n$/),
+    ]);
+    const unread = '(sleep 0.1; "$0" "$@"; echo "$?" >&2) | true';
+    const gone = spawnSync('sh', ['-c', unread, file, ...command], { encoding: 'utf8' });
+    expect(gone.stderr).toBe('0\n');
+  },
+);

@@ -4,6 +4,7 @@ import type { GivenLogFlags } from '../../shared/log/log-options.ts';
 import { printable } from '../../shared/log/printable.ts';
 import { exitCodes, seeExit } from '../../shared/program/exit.ts';
 import { paintFor } from '../../shared/log/paint.ts';
+import { reportLostOutput } from '../../shared/program/report-lost-output.ts';
 import { ending } from './ending.ts';
 import { program, spelledOut } from './program.ts';
 
@@ -21,6 +22,8 @@ function end([code, why, excerpt]: ReturnType<typeof ending>): void {
 process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') === 1) void fail(error); // a running agent first takes its Envoys down
 });
+
+const written = reportLostOutput(process.stdout, (failure) => end(ending(failure)));
 
 const given = spelledOut(process.argv.slice(2), flags, logFlags);
 
@@ -43,4 +46,6 @@ void command
   // Without an action of the program itself: with one, commander reports an unknown command as an
   // extra argument, and has no `help`.
   .parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' })
-  .then(() => end([exitCodes.ok]), fail);
+  .then(written)
+  .then(() => end([exitCodes.ok]))
+  .catch(fail);

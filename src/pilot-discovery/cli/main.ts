@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { printable } from '../../shared/log/printable.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { reportLostOutput } from '../../shared/program/report-lost-output.ts';
 import { program, spelledAsKnown } from './program.ts';
 
 // Without a listener, Node opens its inspector at this signal.
@@ -17,7 +18,11 @@ function fail(error: unknown): never {
   process.exit(isFatal ? error.code : exitCodes.software);
 }
 
+const written = reportLostOutput(process.stdout, fail);
+
 const given = spelledAsKnown(process.argv.slice(2));
 void program()
   .parseAsync(given.length > 0 ? [...given] : ['--help'], { from: 'user' })
-  .then(() => process.exit(exitCodes.ok), fail);
+  .then(written)
+  .then(() => process.exit(exitCodes.ok))
+  .catch(fail);
