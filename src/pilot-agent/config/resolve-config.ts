@@ -19,6 +19,7 @@ import { type Layers, textLayers } from './text-layers.ts';
 import { meant } from '../../shared/text/one-edit.ts';
 import type { AgentConfig } from './agent-config.ts';
 import type { ConfigFile } from './config-file.ts';
+import { unreplacedHost } from './unreplaced-host.ts';
 
 /** The port on which istiod authenticates its clients. */
 const securedPort = ':15012';
@@ -157,6 +158,7 @@ export function resolveConfig(inputs: ConfigInputs): ResolvedConfig {
       ...surroundings.warnings,
       ...beside.warnings,
       ...layers.warnings,
+      ...unreplacedHost(config),
       ...(logging.ok ? logging.warnings : []),
     ],
   };

@@ -811,3 +811,12 @@ it.each<{
     expect(longestTimer - configOf(said)[field]).toBeOneOf([0, longestTimer % 1_000]); // Envoy counts some in whole seconds
   },
 );
+
+it('warns of a $(HOST_IP) that Kubernetes has not replaced', () => {
+  const warningsOf = (address: string) =>
+    accepted({ given: { datadogAgentAddress: address } }).warnings;
+  expect(warningsOf('$(HOST_IP):8126')).toEqual([
+    'the address of the Datadog agent is $(HOST_IP):8126: Envoy sends no spans there; Kubernetes replaces $(HOST_IP) only in arguments and variables, and only if the container has the variable HOST_IP',
+  ]);
+  expect(warningsOf('10.0.0.1:8126')).toEqual([]);
+});
