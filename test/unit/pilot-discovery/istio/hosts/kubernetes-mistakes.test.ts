@@ -308,6 +308,33 @@ describe('a mistake in a Pod', () => {
       '4 spec.containers: it has 129 entries, and 128 are the limit',
     ],
     ['spec: { serviceAccountName: 1 }', '4 spec.serviceAccountName: 1 is not a text'],
+    ['status: { podIP: 7 }', '4 status.podIP: 7 is not a text'],
+    ['status: { podIPs: 10.0.0.1 }', "4 status.podIPs: '10.0.0.1' is not a list"],
+    [
+      "status: { podIPs: [{ ip: 10.0.0.1 }, { ip: '::1' }, { ip: 10.0.0.3 }] }",
+      '4 status.podIPs: it has 3 entries, and 2 are the limit',
+    ],
+    ['status: { podIPs: [7] }', '4 status.podIPs[0]: 7 is not an object'],
+    ['status: { conditions: {} }', '4 status.conditions: {} is not a list'],
+    [
+      'status: { conditions: [{ type: Ready, status: 1 }] }',
+      '4 status.conditions[0].status: 1 is not a text',
+    ],
+    ['spec: 7', '4 spec: 7 is not an object'],
+    ['spec: { containers: [7] }', '4 spec.containers[0]: 7 is not an object'],
+    ['spec: { nodeName: 7 }', '4 spec.nodeName: 7 is not a text'],
+    ['spec: { serviceAccount: 7 }', '4 spec.serviceAccount: 7 is not a text'],
+    ['spec: { initContainers: 7 }', '4 spec.initContainers: 7 is not a list'],
+    ['spec: { containers: [{ ports: 80 }] }', '4 spec.containers[0].ports: 80 is not a list'],
+    ['spec: { containers: [{ ports: [7] }] }', '4 spec.containers[0].ports[0]: 7 is not an object'],
+    [
+      'spec: { containers: [{ ports: [{ containerPort: http }] }] }',
+      "4 spec.containers[0].ports[0].containerPort: 'http' is not a whole number from 1 to 65535",
+    ],
+    [
+      'spec: { containers: [{ ports: [{ containerPort: 80, name: 7 }] }] }',
+      '4 spec.containers[0].ports[0].name: 7 is not a text',
+    ],
   ])('%s', (members, flaw) => {
     const text = `apiVersion: v1\nkind: Pod\nmetadata: { name: a }\n${members}\n`;
     expect(flawsOf(text)).toEqual([`error ${flaw}`]);
@@ -317,5 +344,26 @@ describe('a mistake in a Pod', () => {
     const text =
       'apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec: { hostPID: true, containers: [{ image: a, env: [{ name: A }] }] }\nstatus: { qosClass: Burstable }\n';
     expect(flawsOf(text)).toEqual([]);
+  });
+});
+
+describe.each(['Namespace', 'Node', 'Pod'])('a mistake in the metadata of a %s', (kind) => {
+  it.each([
+    ['7', '3 metadata: 7 is not an object'],
+    ['{}', '3 metadata.name: it is missing'],
+    ["{ name: '' }", '3 metadata.name: it is missing'],
+    ['{ name: 7 }', '3 metadata.name: 7 is not a text'],
+    ['{ name: a, labels: [] }', '3 metadata.labels: [] is not an object'],
+    ['{ name: a, labels: { a: 7 } }', '3 metadata.labels.a: 7 is not a text'],
+    ['{ name: a, annotations: { a: 7 } }', '3 metadata.annotations.a: 7 is not a text'],
+  ])('%s', (metadata, flaw) => {
+    const text = `apiVersion: v1\nkind: ${kind}\nmetadata: ${metadata}\n`;
+    expect(flawsOf(text)[0]).toBe(`error ${flaw}`);
+    expect(readResources(text, place).resources).toEqual([]);
+  });
+
+  it('v2', () => {
+    const text = `apiVersion: v2\nkind: ${kind}\nmetadata: { name: a }\n`;
+    expect(flawsOf(text)).toEqual(["error 1 apiVersion: 'v2' is not v1"]);
   });
 });
