@@ -61,6 +61,9 @@ describe('the heap of pilot-discovery', () => {
       renew();
       await expect.poll(served).toBe(2);
     }
+    // A core dump has no memory either.
+    expect(output).not.toContain('discovery.memory_dumped');
+    expect(readFileSync(`/proc/${child.pid}/coredump_filter`, 'utf8')).toBe('00000000\n');
     child.kill('SIGUSR2');
     const file = () => readdirSync(folder).find((name) => name.endsWith('.heapsnapshot'));
     const text = () => readFileSync(join(folder, file() ?? 'none'), 'utf8');

@@ -3,6 +3,7 @@ import { findAccess, isAccessNamed } from '../../shared/kube/find-access.ts';
 import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { openLog } from '../../shared/log/open-log.ts';
+import { dumpFilter, dumpNoMemory } from '../../shared/program/dump-no-memory.ts';
 import { attempt, exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { takenBy } from '../../shared/program/taken-port.ts';
 import { signals } from '../../streams/process-events.ts';
@@ -59,6 +60,8 @@ export async function wholeDiscovery({
       ...addresses(config),
     }),
   );
+  const undumpable = dumpNoMemory(dumpFilter);
+  if (undumpable !== undefined) write(line('discovery.memory_dumped', { reason: undumpable }));
   for (const warning of [...warnings, ...unknown(leftover), ...(log.ok ? log.warnings : [])])
     write(line('discovery.flag_ignored', { warning }));
 

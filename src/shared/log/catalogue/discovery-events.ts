@@ -22,6 +22,8 @@ export const discoveryEvents = {
   'discovery.removals_over': info('no removals are held back any longer'),
   /** Other machines can reach xDS without TLS. */
   'discovery.open': warn('other machines can reach xDS without TLS'),
+  /** A core dump of the control plane has its memory, and so its keys. */
+  'discovery.memory_dumped': warn('a core dump of the control plane has its keys'),
   /** A source of the control plane cannot be read. Its last content stays. */
   'discovery.source_lost': warn('a source cannot be read: its last content stays'),
   /** A source of the control plane can be read again. */
