@@ -31,6 +31,8 @@ export interface AttackedControlPlane {
   write(name: string, text: string): void;
   /** Changes a service, and waits until the proxy has it; rejects after 10 s. */
   change(): Promise<Taken>;
+  /** What it has had of the processors so far, in ms. */
+  used(): number;
   /** What the system has given it, in MiB. */
   memory(): number;
   /** What is in use after a collection of garbage, in MiB. */
@@ -59,11 +61,13 @@ export interface AttackedOptions {
   readonly flags?: readonly string[];
   /** Files of the folder before the start, by name. */
   readonly files?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function attackedControlPlane({
   flags = [],
   files = {},
+  env = {},
 }: AttackedOptions = {}): Promise<AttackedControlPlane> {
   const root = mkdtempSync(join(tmpdir(), 'pilot-hostile-'));
   const [folder, meshConfig] = [join(root, 'config'), join(root, 'mesh')];
@@ -103,6 +107,7 @@ export async function attackedControlPlane({
       stdin: 'ignore',
       reject: false,
       buffer: false,
+      env,
     },
   );
   const lines: { readonly event: string }[] = [];
@@ -163,6 +168,7 @@ export async function attackedControlPlane({
       }
       return { clock: performance.now() - begun, own: processorTime(child.pid) - ownBegun };
     },
+    used: () => processorTime(child.pid),
     memory: () =>
       Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8'))?.[1]) /
       1024,
