@@ -1,5 +1,5 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { tokenIssuer } from '../support/token-issuer.ts';
+import { tokenIssuer } from '../../demo/token-issuer.ts';
 import { csrPem, goodKeys, testCsr } from '../support/test-csr.ts';
 import { askSecurely } from '../support/secure-client.ts';
 import { askForCertificate, type CallOutcome, certificateRequest } from './secure-calls.ts';

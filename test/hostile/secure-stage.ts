@@ -9,7 +9,7 @@ import { connects } from '../support/connects.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { pluggedAuthority } from '../support/plugged-authority.ts';
-import { tokenIssuer } from '../support/token-issuer.ts';
+import { tokenIssuer } from '../../demo/token-issuer.ts';
 import type { WorkloadPair } from '../support/workload-authority.ts';
 import { type AttackedControlPlane, attackedControlPlane } from './control-plane.ts';
 import type { SecureClient } from './secure-calls.ts';

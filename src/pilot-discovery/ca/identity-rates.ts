@@ -1,12 +1,5 @@
 import { setNewest } from '../../shared/maps/set-newest.ts';
-
-/** How often one identity may get a certificate. */
-export interface IdentityRate {
-  /** The number of certificates at once, after a pause. */
-  readonly burst: number;
-  /** The number of certificates in a second, on average. */
-  readonly perSecond: number;
-}
+import { type Budget, budgets, mostClients } from '../identity/budgets.ts';
 
 /** The answer to one request of an identity. */
 export type RateVerdict =
@@ -17,53 +10,41 @@ export type RateVerdict =
    */
   | { readonly type: 'too-many'; readonly unlogged: number | undefined };
 
-/** An identity, as the last request has left it. */
-interface Bucket {
-  readonly left: number;
-  readonly at: number;
+/** The refusals of an identity since the last line of the log. */
+interface Refusals {
   readonly refused: number;
   readonly loggedAt: number;
 }
 
-/**
- * The most identities whose requests are counted. Another identity replaces the one that has been
- * silent longest, which then has its whole burst again.
- */
-export const mostIdentities = 10_000;
 /** In ms. The time between two lines of the log about one identity. */
 const pause = 60_000;
-const second = 1_000;
 
 /**
  * Returns a function that counts a request of an identity, and says whether it passes. Each
- * identity has its own count: one that asks too often delays nobody else.
+ * identity has its own budget: one that asks too often costs nobody else a request.
  */
-export function identityRates({
-  burst,
-  perSecond,
-}: IdentityRate): (identity: string, now: number) => RateVerdict {
-  const buckets = new Map<string, Bucket>(); // the one that asked last is the last
-  const full = (now: number): Bucket => ({ left: burst, at: now, refused: 0, loggedAt: -Infinity });
+export function identityRates(budget: Budget): (identity: string, now: number) => RateVerdict {
+  const left = budgets(budget);
+  const refusals = new Map<string, Refusals>(); // the one that was refused last is the last
   return (identity, now) => {
-    const before = buckets.get(identity) ?? full(now);
-    const gained = (Math.max(now - before.at, 0) / second) * perSecond;
-    const left = Math.min(before.left + gained, burst);
-    const [after, verdict] = counted({ ...before, left, at: now }, now);
-    setNewest(buckets, identity, after, mostIdentities);
-    return verdict;
+    if (!left.isSpent(identity, now)) {
+      left.spend(identity, now);
+      return { type: 'passes' };
+    }
+    const before = refusals.get(identity) ?? { refused: 0, loggedAt: -Infinity };
+    const [after, unlogged] = counted(before, now);
+    setNewest(refusals, identity, after, mostClients);
+    return { type: 'too-many', unlogged };
   };
 }
 
-function counted(bucket: Bucket, now: number): readonly [Bucket, RateVerdict] {
-  if (bucket.left >= 1) return [{ ...bucket, left: bucket.left - 1 }, { type: 'passes' }];
-  const refused = bucket.refused + 1;
-  if (now - bucket.loggedAt < pause)
-    return [
-      { ...bucket, refused },
-      { type: 'too-many', unlogged: undefined },
-    ];
-  return [
-    { ...bucket, refused: 0, loggedAt: now },
-    { type: 'too-many', unlogged: refused },
-  ];
+function counted(
+  { refused, loggedAt }: Refusals,
+  now: number,
+): readonly [Refusals, number | undefined] {
+  // If the clock has gone back, a line is due.
+  const isDue = now < loggedAt || now - loggedAt >= pause;
+  return isDue
+    ? [{ refused: 0, loggedAt: now }, refused + 1]
+    : [{ refused: refused + 1, loggedAt }, undefined];
 }

@@ -3,7 +3,6 @@ import { create } from '@bufbuild/protobuf';
 import {
   catchError,
   defer,
-  from,
   map,
   mergeMap,
   Observable,
@@ -18,10 +17,12 @@ import {
   IstioCertificateResponseSchema,
   IstioCertificateService,
 } from '../../shared/proto/istio/v1/auth/ca_pb.ts';
+import { turnstiles } from '../../operators/turnstiles.ts';
+import type { Budget } from '../identity/budgets.ts';
 import { type Caller, spiffeOf } from '../identity/caller.ts';
 import type { CallerOf } from '../identity/caller-of.ts';
 import type { AuthorityState } from './authority-state.ts';
-import { type IdentityRate, identityRates } from './identity-rates.ts';
+import { identityRates } from './identity-rates.ts';
 import {
   issueCertificate,
   type IssuedCertificate,
@@ -59,7 +60,8 @@ export interface CertificateServiceOptions {
   /** Emits the state of the authority at once, on subscribe. */
   readonly authority$: Observable<AuthorityState>;
   readonly lifetimes: Lifetimes;
-  readonly rate: IdentityRate;
+  /** How often one identity may ask. */
+  readonly rate: Budget;
   readonly scheduler: SchedulerLike;
 }
 
@@ -84,6 +86,11 @@ const forClients: Readonly<Partial<Record<RefusalKind, string>>> = {
   authority: 'the authority cannot sign now',
   bug: 'the control plane has failed',
 };
+/**
+ * How many requests of one identity are worked on at once. The others of it wait, so those of
+ * another identity have their turn between them.
+ */
+const atOnce = 4;
 /** A request that is refused is logged each time: its number is limited by the rate. */
 const always = 1;
 
@@ -99,27 +106,28 @@ export function serveCertificates(
 ): Observable<CertificateEvent> {
   return defer(() => {
     const count = identityRates(rate);
+    const waiting = rate.burst;
+    const full: Outcome = refused('rate', `${waiting} of its requests wait`);
+    const inTurn = turnstiles<Outcome>({ running: atOnce, waiting }, of(full));
+    const outcome$ = (caller: Caller, call: Call, state: AuthorityState): Observable<Outcome> => {
+      const now = scheduler.now();
+      const identity = spiffeOf(caller);
+      const verdict = count(identity, now);
+      if (verdict.type === 'too-many') {
+        const reason = `it asks more than ${rate.perSecond} times a second`;
+        return of({ ...refused('rate', reason), logged: verdict.unlogged });
+      }
+      if (state.type !== 'signs') return of(lackOf(state));
+      return defer(() => issued(state, call.request, caller, lifetimes, now)).pipe(
+        map((answer): Outcome =>
+          answer.ok ? answer : refused(answer.refusal.kind, answer.refusal.reason),
+        ),
+        inTurn(identity),
+      );
+    };
     const answerTo$ = (call: Call, state: AuthorityState): Observable<Answered> => {
       const caller = callerOf(call);
-      const now = scheduler.now();
-      const verdict = count(spiffeOf(caller), now);
-      if (verdict.type === 'too-many')
-        return of({
-          ok: false,
-          caller,
-          kind: 'rate',
-          reason: `it asks more than ${rate.perSecond} times a second`,
-          logged: verdict.unlogged,
-        });
-      if (state.type !== 'signs')
-        return of({ ok: false, caller, ...lackOf(state), logged: always });
-      return from(issued(state, call.request, caller, lifetimes, now)).pipe(
-        map((answer): Answered =>
-          answer.ok
-            ? { ...answer, caller }
-            : { ok: false, caller, ...answer.refusal, logged: always },
-        ),
-      );
+      return outcome$(caller, call, state).pipe(map((outcome) => ({ ...outcome, caller })));
     };
     return calls(server).pipe(
       withLatestFrom(authority$),
@@ -142,9 +150,8 @@ function calls(server: Server): Observable<readonly [Call, Reply]> {
   });
 }
 
-type Answered = (Extract<IssuedCertificate, { ok: true }> | Refused) & {
-  readonly caller: Caller | undefined;
-};
+type Outcome = Extract<IssuedCertificate, { ok: true }> | Refused;
+type Answered = Outcome & { readonly caller: Caller | undefined };
 
 interface Refused {
   readonly ok: false;
@@ -153,25 +160,27 @@ interface Refused {
   readonly logged: number | undefined;
 }
 
-const bug = (error: unknown): Answered => ({
+const refused = (kind: RefusalKind, reason: string): Refused => ({
   ok: false,
-  caller: undefined,
-  kind: 'bug',
-  reason: `this is a bug: ${String(error)}`,
+  kind,
+  reason,
   logged: always,
 });
 
+const bug = (error: unknown): Answered => ({
+  ...refused('bug', `this is a bug: ${String(error)}`),
+  caller: undefined,
+});
+
 /** Returns why there is no authority. */
-function lackOf(
-  state: Exclude<AuthorityState, { readonly type: 'signs' }>,
-): Pick<Refused, 'kind' | 'reason'> {
+function lackOf(state: Exclude<AuthorityState, { readonly type: 'signs' }>): Refused {
   switch (state.type) {
     case 'absent':
-      return { kind: 'absent', reason: 'this control plane has no certificate authority' };
+      return refused('absent', 'this control plane has no certificate authority');
     case 'unread':
-      return { kind: 'authority', reason: 'the authority has no key: it is being read' };
+      return refused('authority', 'the authority has no key: it is being read');
     case 'refused':
-      return { kind: 'authority', reason: `the authority has no key: ${state.flaw}` };
+      return refused('authority', `the authority has no key: ${state.flaw}`);
   }
 }
 

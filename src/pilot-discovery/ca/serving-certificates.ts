@@ -6,11 +6,13 @@ import {
   EMPTY,
   map,
   type Observable,
+  race,
   repeat,
   type SchedulerLike,
   switchMap,
   defer,
 } from 'rxjs';
+import { clockStepsBack } from '../../operators/clock-steps-back.ts';
 import { clockTimer } from '../../operators/clock-timer.ts';
 import { privateKeyPem } from '../../shared/certificates/private-key-pem.ts';
 import type { AuthorityState } from './authority-state.ts';
@@ -36,7 +38,8 @@ const shortest = 1_000;
 /**
  * Emits a certificate for a server with these names (DNS names, and IPv4 addresses), by the
  * authority of the mesh: when there is one, when it changes, and when half of the certificate's
- * lifetime is over. Each has a new key. Cold; never completes, errors only by a bug.
+ * lifetime is over; also if the clock has gone back. Each has a new key. Cold; never completes,
+ * errors only by a bug.
  */
 export function servingCertificates(
   authority$: Observable<AuthorityState>,
@@ -50,7 +53,13 @@ export function servingCertificates(
       authority === undefined
         ? EMPTY
         : defer(() => servingCertificate(authority, names, scheduler.now())).pipe(
-            repeat({ delay: () => clockTimer(pauseFor(authority, scheduler.now()), scheduler) }),
+            repeat({
+              delay: () =>
+                race(
+                  clockTimer(pauseFor(authority, scheduler.now()), scheduler),
+                  clockStepsBack(scheduler), // then it is not valid yet
+                ),
+            }),
           ),
     ),
   );

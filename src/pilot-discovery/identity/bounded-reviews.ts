@@ -1,16 +1,19 @@
 // Why: docs/decisions/102-a-token-is-reviewed-within-bounds.md
-import { defer, finalize, of, type SchedulerLike, tap } from 'rxjs';
+import { createHash } from 'node:crypto';
+import { defer, of, type SchedulerLike, tap } from 'rxjs';
 import { turnstile, type TurnstileBounds } from '../../operators/turnstile.ts';
+import { turnstiles } from '../../operators/turnstiles.ts';
+import { setNewest } from '../../shared/maps/set-newest.ts';
+import { type Budget, budgets, mostClients } from './budgets.ts';
 import type { CallerIdentity } from './caller-identity.ts';
-import { type FailureBudget, failureBudgets } from './failure-budgets.ts';
-import type { ReviewToken } from './review-token.ts';
+import type { ReviewToken, TokenProof } from './review-token.ts';
 
-/** How many reviews there may be. A client is an IP address. */
+/** How many reviews there may be. A client is an IP address, or an account that is known there. */
 export interface ReviewBounds {
   readonly ofClient: TurnstileBounds;
   readonly inAll: TurnstileBounds;
   /** Refused tokens of a client. */
-  readonly refused: FailureBudget;
+  readonly refused: Budget;
 }
 
 /** The bounds of the secure port. */
@@ -26,6 +29,9 @@ const tooMany = exhausted('too many tokens are being reviewed');
 /**
  * Returns how tokens are reviewed within bounds: reviews beyond them wait, or end `exhausted`. A
  * client whose tokens were refused too often gets no review, so it delays no other client.
+ *
+ * An account whose token was accepted from an address is a client of its own there. So it does not
+ * pay for the refused tokens of those with whom it shares a gateway.
  */
 export function boundedReviews(
   review$: ReviewToken,
@@ -36,40 +42,29 @@ export function boundedReviews(
   const spent = exhausted(
     `more than ${burst} tokens of the client were refused, and then more than ${perSecond} a second`,
   );
-  const budgets = failureBudgets(bounds.refused);
+  const failures = budgets(bounds.refused);
   const through$ = turnstile(bounds.inAll, of(tooMany));
-  const clientTurnstile = turnstiles(bounds.ofClient);
+  // The account that was accepted last is the last.
+  const acceptedAccounts = new Map<string, 'accepted'>();
+  const ofClient = turnstiles(bounds.ofClient, of(tooMany));
   return (proof) => {
-    const client = proof.address.slice(0, proof.address.lastIndexOf(':'));
+    const ip = proof.address.slice(0, proof.address.lastIndexOf(':'));
+    const account = accountAt(ip, proof);
+    const client = acceptedAccounts.has(account) ? account : ip;
     const reviewed$ = defer(() =>
-      budgets.isSpent(client, scheduler.now()) ? of(spent) : review$(proof),
+      failures.isSpent(client, scheduler.now()) ? of(spent) : review$(proof),
     ).pipe(
       tap((identity) => {
-        if (!identity.ok && identity.fault === 'unauthenticated')
-          budgets.fail(client, scheduler.now());
+        if (identity.ok) setNewest(acceptedAccounts, account, 'accepted', mostClients);
+        else if (identity.fault === 'unauthenticated') failures.spend(client, scheduler.now());
       }),
     );
-    return defer(() => {
-      const { pass$, leave } = clientTurnstile(client);
-      return reviewed$.pipe(through$, pass$, finalize(leave));
-    });
+    return reviewed$.pipe(through$, ofClient(client));
   };
 }
 
-/** Returns a function that gives each client its turnstile. A client that leaves is forgotten. */
-function turnstiles(bounds: TurnstileBounds) {
-  const clients = new Map<string, ReturnType<typeof visited>>();
-  const visited = () => ({ pass$: turnstile(bounds, of(tooMany)), visits: 0 });
-  return (client: string) => {
-    const entry = clients.get(client) ?? visited();
-    clients.set(client, entry);
-    entry.visits += 1;
-    return {
-      pass$: entry.pass$,
-      leave: () => {
-        entry.visits -= 1;
-        if (entry.visits === 0) clients.delete(client);
-      },
-    };
-  };
-}
+/** Returns a name for the account that a token claims, at an address. */
+const accountAt = (ip: string, { claims: { issuer, subject }, trustDomain }: TokenProof): string =>
+  createHash('sha256')
+    .update(JSON.stringify([ip, trustDomain, issuer, subject]))
+    .digest('base64');

@@ -2,6 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { timesOf } from '../../shared/certificates/key-pair-flaw.ts';
 import { callerOfSpiffe, spiffeOf } from './caller.ts';
 import { type CallerIdentity, unauthenticated } from './caller-identity.ts';
+import { clockSays } from './clock-says.ts';
 
 /** The longest text of names in a reason, in characters. */
 const longest = 200;
@@ -21,8 +22,10 @@ export function certificateCaller(
 ): CallerIdentity {
   const [notBefore, notAfter] = timesOf(certificate);
   // Written this way because a time that cannot be read is NaN.
-  if (!(now >= notBefore)) return unauthenticated('the client certificate is not valid yet');
-  if (!(now < notAfter)) return unauthenticated('the client certificate has expired');
+  if (!(now >= notBefore))
+    return unauthenticated(`the client certificate is not valid yet; ${clockSays(now)}`);
+  if (!(now < notAfter))
+    return unauthenticated(`the client certificate has expired; ${clockSays(now)}`);
   const names = certificate.subjectAltName ?? '';
   // Node quotes a name that could be taken for several names.
   if (names.includes('"'))

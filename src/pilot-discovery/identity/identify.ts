@@ -2,6 +2,7 @@ import { map, type Observable, of, type SchedulerLike, switchMap, take, timeout 
 import { type BearerToken, bearerToken } from './bearer-token.ts';
 import { callerOfAccount, spiffeOf } from './caller.ts';
 import { certificateCaller } from './certificate-caller.ts';
+import { clockSays } from './clock-says.ts';
 import type { Identify } from './identified-calls.ts';
 import { type CallerIdentity, unauthenticated } from './caller-identity.ts';
 import type { Presented } from './presented.ts';
@@ -45,7 +46,9 @@ function identity$(
   now: number,
 ): Observable<CallerIdentity> {
   if (certificate.type === 'refused')
-    return refused$(`the client certificate is not verified: ${certificate.reason}`);
+    return refused$(
+      `the client certificate is not verified: ${verdictOf(certificate.reason, now)}`,
+    );
   const bearer = bearerToken(authorization);
   if (certificate.type === 'verified')
     return of(certificateCaller(certificate.certificate, trustDomain, now)).pipe(
@@ -62,6 +65,12 @@ function identity$(
         : review$({ ...bearer, address, trustDomain });
   }
 }
+
+/** Returns the verdict of OpenSSL; with our time, if the certificate is not valid now. */
+const verdictOf = (reason: string, now: number): string =>
+  ['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'].includes(reason)
+    ? `${reason}; ${clockSays(now)}`
+    : reason;
 
 const refused$ = (reason: string): Observable<CallerIdentity> => of(unauthenticated(reason));
 

@@ -7,6 +7,7 @@ import type { ReviewToken, TokenProof } from './review-token.ts';
 interface RecentCaller {
   readonly identity: CallerIdentity;
   /** In ms since 1970. */
+  readonly from: number;
   readonly until: number;
 }
 
@@ -27,13 +28,15 @@ export function recentCallers(review$: ReviewToken, scheduler: SchedulerLike): R
       const now = scheduler.now();
       const key = keyOf(proof);
       const before = recent.get(key);
-      if (before !== undefined && now < before.until) return of(before.identity);
+      // If the clock goes back, the token is reviewed again.
+      if (before !== undefined && now >= before.from && now < before.until)
+        return of(before.identity);
       return review$(proof).pipe(
         tap((identity) => {
           recent.delete(key);
           const until = Math.min(now + longest, proof.claims.expires);
           if (!identity.ok || until <= now) return;
-          setNewest(recent, key, { identity, until }, mostTokens);
+          setNewest(recent, key, { identity, from: now, until }, mostTokens);
         }),
       );
     });

@@ -13,6 +13,7 @@ import {
 } from 'rxjs';
 import { parseJson } from '../../shared/text/parse-json.ts';
 import { callerOfAccount } from './caller.ts';
+import { clockSays } from './clock-says.ts';
 import { type CallerIdentity, unauthenticated } from './caller-identity.ts';
 import type { ReviewToken, TokenProof } from './review-token.ts';
 
@@ -66,11 +67,12 @@ export function reviewByKeys(
       take(1),
       switchMap((answer) => {
         if (!answer.ok) return of(unavailable(answer.reason));
-        return defer(() => verified(proof, issuer, answer.keys, scheduler.now())).pipe(
+        const now = scheduler.now();
+        return defer(() => verified(proof, issuer, answer.keys, now)).pipe(
           map(({ sub = '' }) => callerIn(sub, proof.trustDomain)),
           catchError((error: unknown) => {
             if (error instanceof errors.JWKSNoMatchingKey) missed();
-            return of(unauthenticated(`the token is not valid: ${messageOf(error)}`));
+            return of(unauthenticated(`the token is not valid: ${reasonOf(error, now)}`));
           }),
         );
       }),
@@ -117,5 +119,12 @@ function callerIn(subject: string, trustDomain: string): CallerIdentity {
     : { ok: true, caller };
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message.slice(0, longestText) : 'unknown';
+/** Returns why a token is not valid; with our time, if that is the reason. */
+function reasonOf(error: unknown, now: number): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const message = error.message.slice(0, longestText);
+  const isOfTime =
+    error instanceof errors.JWTExpired ||
+    (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf');
+  return isOfTime ? `${message}; ${clockSays(now)}` : message;
+}

@@ -1,15 +1,16 @@
 import { isIPv4 } from 'node:net';
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 import type { AuthorityPlaces } from '../ca/authority-files.ts';
-import type { IdentityRate } from '../ca/identity-rates.ts';
 import type { Lifetimes } from '../ca/issue-certificate.ts';
+import type { Budget } from '../identity/budgets.ts';
 import { isDnsName } from '../istio/fields/host-names.ts';
 
 /** How the certificate authority runs. */
 export interface CaConfig {
   readonly places: AuthorityPlaces;
   readonly lifetimes: Lifetimes;
-  readonly rate: IdentityRate;
+  /** How often one identity may ask. */
+  readonly rate: Budget;
   /** That of the control plane. */
   readonly namespace: string;
   /** The names of the control plane in its own certificate. */

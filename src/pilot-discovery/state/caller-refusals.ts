@@ -28,7 +28,8 @@ export function unloggedCount(
 ): number | undefined {
   const last = refusals.get(ipOf(address));
   if (last === undefined) return 0;
-  return now - last.saidAt < pause ? undefined : last.more;
+  // If the clock has gone back, a line is due.
+  return now >= last.saidAt && now - last.saidAt < pause ? undefined : last.more;
 }
 
 /** Returns the refusals after one more. Pure. */

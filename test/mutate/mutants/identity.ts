@@ -104,9 +104,27 @@ export const identity: readonly Mutant[] = [
     replace: '.update(token.slice(0, 1))',
   },
   {
+    id: 'identity/token-gateway',
+    file: 'pilot-discovery/identity/bounded-reviews.ts',
+    find: 'acceptedAccounts.has(account) ? account : ip',
+    replace: 'ip',
+  },
+  {
+    id: 'identity/token-any-account',
+    file: 'pilot-discovery/identity/bounded-reviews.ts',
+    find: 'acceptedAccounts.has(account) ? account : ip',
+    replace: 'account',
+  },
+  {
+    id: 'identity/token-clock',
+    file: 'pilot-discovery/identity/recent-callers.ts',
+    find: 'now >= before.from && ',
+    replace: '',
+  },
+  {
     id: 'identity/token-flood',
     file: 'pilot-discovery/identity/bounded-reviews.ts',
-    find: 'budgets.isSpent(client, scheduler.now())',
+    find: 'failures.isSpent(client, scheduler.now())',
     replace: 'false',
   },
   {

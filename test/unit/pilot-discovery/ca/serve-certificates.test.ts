@@ -193,4 +193,12 @@ describe('serveCertificates', () => {
     );
     expect(logged).toHaveLength(1);
   });
+
+  it('works on a few requests of an identity at once: another one has its turn between them', async () => {
+    const noisy = Array.from({ length: 40 }, () => ask({}, 'noisy'));
+    await Promise.all([...noisy, ask({}, 'quiet')]);
+    const order = events.map((event) => event.type === 'certificate-issued' && event.identity);
+    expect(order).toHaveLength(41);
+    expect(order.indexOf(identityOf('quiet'))).toBeLessThan(20);
+  });
 });

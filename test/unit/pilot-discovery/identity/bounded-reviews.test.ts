@@ -3,10 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { boundedReviews } from '../../../../src/pilot-discovery/identity/bounded-reviews.ts';
 import type { CallerIdentity } from '../../../../src/pilot-discovery/identity/caller-identity.ts';
 import {
-  failureBudgets,
-  mostClients,
-} from '../../../../src/pilot-discovery/identity/failure-budgets.ts';
-import {
   recentCallers,
   mostTokens,
 } from '../../../../src/pilot-discovery/identity/recent-callers.ts';
@@ -105,6 +101,26 @@ describe('bounded reviews', () => {
     expect(collect(scheduler, [bounded$(proof('good'))])).toEqual(['ok']);
   });
 
+  it('let an account go on that was accepted at the address at which another one floods', () => {
+    const scheduler = new VirtualTimeScheduler();
+    const { review$ } = slowReview(scheduler, 0);
+    const bounded$ = boundedReviews(review$, bounds, scheduler);
+    const of = (subject: string, token: string, ip?: string): TokenProof => ({
+      ...proof(token, ip),
+      claims: { issuer: 'cluster', subject, expires: hour },
+    });
+    const one = (each: TokenProof) => collect(scheduler, [bounded$(each)]).join();
+    expect(one(of('web', 'good'))).toBe('ok');
+    for (let count = 0; count < 10; count += 1) one(of(`any ${count}`, `bad ${count}`));
+    expect(one(of('any', 'good'))).toBe('exhausted');
+    expect(one(of('web', 'good 2'))).toBe('ok');
+    expect(one(of('new', 'good'))).toBe('exhausted');
+    // Its name helps nobody: its budget is as small, and at that address only.
+    const asWeb = Array.from({ length: 6 }, (_, count) => one(of('web', `bad ${count}`)));
+    expect(asWeb.filter((outcome) => outcome === 'unauthenticated')).toHaveLength(4);
+    expect(one(of('web', 'good 3', '10.0.0.2'))).toBe('ok');
+  });
+
   it('do not count an API that is away against the client', () => {
     const scheduler = new VirtualTimeScheduler();
     const { review$ } = slowReview(scheduler, 0);
@@ -113,22 +129,6 @@ describe('bounded reviews', () => {
       collect(scheduler, [bounded$(proof('away'))]),
     ).flat();
     expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
-  });
-});
-
-describe('failure budgets', () => {
-  it('keep a bounded number of clients, and forget the one that failed first', () => {
-    const budgets = failureBudgets({ burst: 1, perSecond: 0 });
-    budgets.fail('first', 0);
-    budgets.fail('second', 0);
-    for (let number = 2; number <= mostClients; number += 1) budgets.fail(`other ${number}`, 0);
-    expect([budgets.isSpent('first', 0), budgets.isSpent('second', 0)]).toEqual([false, true]);
-  });
-
-  it('do not grow if the clock goes back', () => {
-    const budgets = failureBudgets({ burst: 1, perSecond: 1 });
-    budgets.fail('a', 10_000);
-    expect([budgets.isSpent('a', 0), budgets.isSpent('a', 11_000)]).toEqual([true, false]);
   });
 });
 
@@ -150,6 +150,21 @@ describe('recent callers', () => {
     at(30_000, proof('a'));
     scheduler.flush();
     expect(asked).toEqual(['a', 'short', 'bad', 'no end', 'bad', 'no end', 'short', 'a', 'a']);
+  });
+
+  it('are reviewed again if the clock goes back', () => {
+    const scheduler = new VirtualTimeScheduler();
+    const { asked, review$ } = slowReview(scheduler, 0);
+    let offset = 600_000;
+    const shifted = Object.assign(Object.create(scheduler) as VirtualTimeScheduler, {
+      now: () => scheduler.now() + offset,
+    });
+    const recent$ = recentCallers(review$, shifted);
+    for (const step of [600_000, 600_000, 0, 0]) {
+      offset = step;
+      collect(scheduler, [recent$(proof('a'))]);
+    }
+    expect(asked).toEqual(['a', 'a']);
   });
 
   it('are remembered in a bounded number', () => {
