@@ -155,10 +155,6 @@ export const gatewayDeviations: readonly Deviation[] = [
     /\/dynamic_metadata\/\d+\/value\/(?:present_match: true, istiod: nothing|or_match: nothing, istiod: \{)/,
     'A claim that is there is one that Envoy finds; istiod sends a match of no text, and Envoy refuses all routes of the port.',
   ],
-  [
-    /^listener\/.*\/(?:tls_certificate_sds_secret_configs\/0|validation_context_sds_secret_config)\/(?:name: "([^"]*)", istiod: "kubernetes:\/\/\1"|sds_config\/(?:ads: nothing|api_config_source: \{.*"sds-grpc"))/,
-    'The secret of a credentialName is asked of the agent of the gateway; istiod, which has the Secrets of Kubernetes, is asked itself.',
-  ],
 ];
 
 /** The same for what proxies log and trace. */

@@ -120,6 +120,7 @@ const sds: SdsInputs = {
   delivery: 'pushed',
   token: '/var/run/secrets/tokens/istio-token',
   root: `${certificates}/root-cert.pem`,
+  gateway: 'not-served',
 };
 const istioMutual: TlsSettings = { ...tls, mode: 'ISTIO_MUTUAL', caCertificates: '' };
 const ownCertificates = {

@@ -32,6 +32,7 @@ export async function servedSecurely(
     },
     {
       viewFor$: () => of(view),
+      secretsOf$: () => EMPTY,
       controlPlane: '',
       throttle: 1,
       drain$: NEVER,

@@ -12,6 +12,8 @@ export interface SdsInputs {
   readonly token: string | undefined;
   /** The file of the CA that vouches for the control plane. */
   readonly root: string;
+  /** Whether it has the secrets of gateways, so that the control plane need not have them. */
+  readonly gateway: 'served' | 'not-served';
 }
 
 /** Everything that a bootstrap is made from. */

@@ -107,6 +107,7 @@ function agentMetadata(
     EXCHANGE_KEYS: [exchanged, ...more].filter((key) => key !== '').join(','),
     STS_PORT: stsPort > 0 ? String(stsPort) : '',
     SDS: sds === undefined ? '' : 'true',
+    GATEWAY_SECRETS: sds?.gateway === 'served' ? 'true' : '',
     TRUSTJWT: sds?.token === undefined ? '' : 'true',
     PROXY_CONFIG: proxyConfigJson(config),
     POD_PORTS: typeof ports === 'string' ? podPorts(ports) : undefined,

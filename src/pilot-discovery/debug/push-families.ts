@@ -40,6 +40,11 @@ export function pushFamilies({
         ([type, sizes]) => histogram('', '', sizes, { type }).samples,
       ),
     },
+    counterOf(
+      'pilot_sds_certificate_errors_total',
+      'Secrets that cannot be served, and refusals of secrets.',
+      counts.secretFailures,
+    ),
     counterOf('pilot_xds_bytes', 'Bytes of all answers together.', counts.bytes),
     counterOf(
       'pilot_xds_unread_streams',

@@ -75,4 +75,10 @@ export type AdsEvent =
       readonly names: readonly string[];
       readonly keys: readonly ResourceKey[];
     })
+  /** A proxy names secrets that it may not have. */
+  | (OfConnection & {
+      readonly type: 'secrets-refused';
+      readonly address: string;
+      readonly reason: string;
+    })
   | (OfConnection & { readonly type: 'unknown-type'; readonly typeUrl: string });

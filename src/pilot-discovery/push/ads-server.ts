@@ -15,7 +15,9 @@ import {
 } from './reduce-streams.ts';
 import { type CallWorld, serveCall } from './serve-call.ts';
 
-export interface AdsOptions extends Pick<CallSources, 'viewFor$' | 'nodeFlaw' | 'scheduler'> {
+type CallSource = 'viewFor$' | 'nodeFlaw' | 'secretsFor$' | 'scheduler';
+
+export interface AdsOptions extends Pick<CallSources, CallSource> {
   /** The name of the control plane in its answers. */
   readonly controlPlane: string;
   /** The number of proxies that are written to at once. */
@@ -31,8 +33,9 @@ export interface AdsOptions extends Pick<CallSources, 'viewFor$' | 'nodeFlaw' | 
  */
 export function serveAds(
   call$: Observable<readonly [Variant, Call]>,
-  { controlPlane, throttle, viewFor$, nodeFlaw, drain$, scheduler }: AdsOptions,
+  { controlPlane, throttle, drain$, ...sources }: AdsOptions,
 ): Observable<AdsEvent> {
+  const { scheduler } = sources;
   return defer(() => {
     const { encode, forget$ } = answerEncoder(controlPlane, scheduler);
     const event$ = merge(
@@ -43,7 +46,7 @@ export function serveAds(
       reduceWithEffects<StreamsState, StreamsEvent, StreamsEffect>(
         noStreams,
         reduceStreams,
-        (effect$) => carryOut(effect$, { encode, viewFor$, nodeFlaw, scheduler }, throttle),
+        (effect$) => carryOut(effect$, { ...sources, encode }, throttle),
       ),
       mergeMap(({ event }) => (event.type === 'ads-event' ? [event.event] : [])),
     );

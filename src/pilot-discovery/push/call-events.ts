@@ -21,6 +21,7 @@ import type { StreamsEnd } from './call-sign.ts';
 import { clientLimits } from './client-limits.ts';
 import type { Begun, Call, StreamMessage } from './first-request.ts';
 import { type CallEvent, type CallFault, statusCodes } from './reduce-call.ts';
+import type { SecretsSign } from './secrets-sign.ts';
 import type { View } from './view.ts';
 
 /** The sources of the events of a stream, except its proxy. */
@@ -35,6 +36,8 @@ export interface CallSources {
   ) => Observable<View> | string;
   /** Returns why the client of a stream may not be this node; undefined if it may. */
   readonly nodeFlaw: (call: Call, node: Node) => string | undefined;
+  /** Emits the secrets that the client of a stream may have, of those that it names. */
+  readonly secretsFor$: (call: Call, names: ReadonlySet<string>) => Observable<SecretsSign>;
   /** The ends of streams: this one and others. */
   readonly end$: Observable<StreamsEnd>;
   readonly scheduler: SchedulerLike;

@@ -18,6 +18,12 @@ export const clientLimits = {
     what: 'Names in one list of a request; names of a type that a stream subscribes to',
     beyond: 'RESOURCE_EXHAUSTED',
   },
+  secrets: {
+    value: 500,
+    unit: '',
+    what: 'Names of secrets that a stream subscribes to',
+    beyond: 'RESOURCE_EXHAUSTED',
+  },
   node: {
     value: 256 << 10,
     unit: 'bytes',

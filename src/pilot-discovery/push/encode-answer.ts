@@ -2,6 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { type Observable, type SchedulerLike, Subject } from 'rxjs';
 import { sweepUp } from '../../operators/sweep.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
+import { secretTypeUrl } from '../../shared/xds/secret-names.ts';
 import { isEmptyAssignment } from './empty-assignment.ts';
 import type { Answer } from './proxy-stream.ts';
 import type { XdsResource } from './view.ts';
@@ -119,7 +120,9 @@ export function answerEncoder(controlPlane: string, scheduler: SchedulerLike): A
   };
   const encode = (answer: Answer, variant: Variant): Buffer => {
     // Not cached: it is short, and all answers for types that are not served have the same nonce.
-    if (answer.resources.length === 0) return encodeAnswer(answer, variant, controlPlane);
+    // Nor are secrets: a key must not stay in memory longer than it is used.
+    if (answer.resources.length === 0 || answer.typeUrl === secretTypeUrl)
+      return encodeAnswer(answer, variant, controlPlane);
     const key = `${variant}${answer.nonce}`;
     used.add(key);
     const keptBytes = kept.get(key);

@@ -8,6 +8,8 @@ export type ProxyEvent =
   | { readonly type: 'request'; readonly request: EnvoyRequest }
   /** There is a newer view for this proxy. */
   | { readonly type: 'view'; readonly view: View }
+  /** The secrets that it may have have changed. */
+  | { readonly type: 'secrets'; readonly view: TypedView }
   /** A proxy that comes back has had the time to ask for all types that it has. */
   | { readonly type: 'introduced' }
   /**
@@ -83,6 +85,9 @@ export interface ProxyStream {
   /** The time to ask for types is over: the proxy does not use the other types. */
   readonly isIntroduced: boolean;
   readonly types: Readonly<Record<XdsType, ProxySubscription>>;
+  readonly secrets: ProxySubscription;
+  /** The secrets that it may have, of those that it names; undefined if that is not known yet. */
+  readonly secretView: TypedView | undefined;
   /** Why newer changes are not sent; undefined if there are none. */
   readonly waitsFor: Readonly<Partial<Record<XdsType, Unsent>>>;
   /** Added or changed clusters whose endpoints the proxy has not ACKed since. */
@@ -108,6 +113,8 @@ export function newProxyStream(variant: Variant): ProxyStream {
     view: undefined,
     isIntroduced: false,
     types,
+    secrets: subscription,
+    secretView: undefined,
     waitsFor: {},
     warming: new Set(),
     isOverdue: false,

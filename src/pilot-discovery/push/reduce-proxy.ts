@@ -3,6 +3,7 @@ import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../../shared/xds/messages.ts';
 import { subscriptionMachine } from '../../shared/xds/subscription-machine.ts';
 import type { SubscriptionEffect } from '../../shared/xds/type-subscription.ts';
+import { secretTypeUrl } from '../../shared/xds/secret-names.ts';
 import { clientLimits } from './client-limits.ts';
 import { proxyPolicy } from './proxy-policy.ts';
 import {
@@ -14,11 +15,13 @@ import {
   type ProxySubscription,
   withType,
 } from './proxy-stream.ts';
+import { secretOffers } from './secret-offers.ts';
 import { typeUrls, type View, type XdsType, xdsTypes } from './view.ts';
 
-/** A proxy asks for a few types that are not served, such as secrets. */
+/** A proxy asks for a few types that are not served. */
 const mostUnknown = clientLimits.unservedTypes.value;
 const mostNames = clientLimits.names.value;
+const mostSecrets = clientLimits.secrets.value;
 /** In characters. */
 const longestName = clientLimits.text.value;
 
@@ -28,6 +31,8 @@ const step = {
   listener: subscriptionMachine(proxyPolicy('listener')),
   route: subscriptionMachine(proxyPolicy('route')),
 };
+
+const stepSecrets = subscriptionMachine(secretOffers);
 
 export type ProxyStep = Step<ProxyStream, ProxyEffect>;
 
@@ -50,7 +55,9 @@ export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
     case 'request':
       return request(state, event.request);
     case 'view':
-      return flush({ ...state, view: event.view }, []);
+      return offeredSecrets(...flush({ ...state, view: event.view }, []));
+    case 'secrets':
+      return offeredSecrets({ ...state, secretView: event.view }, []);
     case 'warmed':
       return flush({ ...state, warming: new Set(), isOverdue: true }, []);
     case 'introduced':
@@ -65,6 +72,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   const flaw = sizeFlaw(asked);
   if (flaw !== undefined) return [before, [{ type: 'end', fault: 'limit', reason: flaw }]];
   const state = { ...before, isKnown: true };
+  if (typeUrl === secretTypeUrl) return secretsRequested(state, asked);
   const type = xdsTypes.find((name) => typeUrls[name] === typeUrl);
   if (type === undefined) return unserved(state, asked);
 
@@ -93,6 +101,30 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
     withType({ ...state, warming }, type, awaited(subscription, asking, warming)),
     effects,
   );
+}
+
+function secretsRequested(before: ProxyStream, request: EnvoyRequest): ProxyStep {
+  const source = before.secretView;
+  const [secrets, outcomes] = stepSecrets(before.secrets, { type: 'request', request, source });
+  if (secrets.names.size > mostSecrets) {
+    const reason = `it names more than ${mostSecrets} secrets, which is the limit`;
+    return [before, [{ type: 'end', fault: 'limit', reason }]];
+  }
+  const effects = outcomes.flatMap((outcome) => effectOf(secretTypeUrl, secrets, outcome));
+  return offeredSecrets({ ...before, secrets }, effects);
+}
+
+/** Sends the secrets that the proxy lacks. They wait for nothing, and nothing waits for them. */
+function offeredSecrets(state: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
+  const { secretView: source, view } = state;
+  if (source === undefined || view === undefined) return [state, before];
+  const offer = { type: 'offer', source, context: { state, view } } as const;
+  const [secrets, [outcome]] = stepSecrets(state.secrets, offer);
+  const effects =
+    outcome?.type === 'answer'
+      ? [...before, { type: 'answer', answer: outcome.message } as const]
+      : before;
+  return [{ ...state, secrets }, effects];
 }
 
 /** Returns the effects of an outcome of the subscription. */

@@ -12,11 +12,13 @@ import {
   type Observable,
   of,
   take,
+  switchMap,
   takeUntil,
 } from 'rxjs';
 import { reduceWithEffects } from '../../operators/reduce-with-effects.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
+import { secretTypeUrl } from '../../shared/xds/secret-names.ts';
 import type { AdsEvent } from './ads-event.ts';
 import { callEvents, type CallSources } from './call-events.ts';
 import type { CallSign } from './call-sign.ts';
@@ -53,7 +55,7 @@ export function serveCall(
   world: CallWorld,
 ): Observable<CallSign> {
   const { variant, call } = begun;
-  const { scheduler, encode } = world;
+  const { scheduler, encode, secretsFor$ } = world;
   const over$ = merge(...['end', 'cancelled', 'error'].map((end) => fromEvent(call, end)));
 
   function carryOut(
@@ -65,7 +67,18 @@ export function serveCall(
       map(({ answer }) => answer),
     );
     const clusters$ = answer$.pipe(filter(({ typeUrl }) => typeUrl === typeUrls.cluster));
+    const secret$ = effect$.pipe(
+      ofType('asked'),
+      filter(({ typeUrl }) => typeUrl === secretTypeUrl),
+      switchMap(({ names }) => secretsFor$(call, names)),
+      map((sign): CallEvent =>
+        sign.type === 'secrets'
+          ? sign
+          : adsEventSign({ ...sign, connection, address: call.getPeer() }),
+      ),
+    );
     return merge(
+      secret$,
       waitLimits(event$.pipe(ofType('request')), clusters$, scheduler),
       effect$.pipe(map((effect) => outcomeOf(connection, effect))),
       answer$.pipe(

@@ -43,6 +43,9 @@ import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
 import { foldView, initialView } from '../state/fold-view.ts';
 import { proxyOf } from './proxy-of.ts';
 import { meshAuthority } from './mesh-authority.ts';
+import { type ProxyCredentials, proxyCredentials } from '../credentials/proxy-credentials.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { SecretsSign } from '../push/secrets-sign.ts';
 import { proxyViews } from './proxy-views.ts';
 import { fetchKeys } from '../registry/keys/fetch-keys.ts';
 import { keysSource, keysSourceName } from '../registry/keys/keys-source.ts';
@@ -139,6 +142,7 @@ export function runDiscovery(
         comes === 'empty-handed' || content === 'received';
       return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
     };
+    const credentials = kube && proxyCredentials(kube, config.debounce, scheduler);
     const grpc$ = serveGrpc(
       {
         plain: config.grpc,
@@ -151,6 +155,7 @@ export function runDiscovery(
       },
       {
         viewFor$,
+        secretsOf$: (caller, names) => secretsOf$(credentials, caller, names),
         controlPlane: JSON.stringify({
           Component: 'pilot-discovery',
           ID: config.podName,
@@ -209,8 +214,32 @@ export function runDiscovery(
     // If a proxy connects before the first snapshot is built, that snapshot answers it.
     const kept$ = snapshot$.pipe(ignoreElements());
     const reopened$ = reopen$.pipe(map((): DiscoveryEvent => ({ type: 'reopen-requested' })));
-    return merge(end$, reopened$, authority?.event$ ?? EMPTY, served$, kept$, forget$, told$);
+    return merge(
+      end$,
+      reopened$,
+      authority?.event$ ?? EMPTY,
+      credentials?.event$ ?? EMPTY,
+      served$,
+      kept$,
+      forget$,
+      told$,
+    );
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
+}
+
+/** Returns the secrets of a client; a client that is not authenticated gets none. */
+function secretsOf$(
+  credentials: ProxyCredentials | undefined,
+  caller: Caller | undefined,
+  names: ReadonlySet<string>,
+): Observable<SecretsSign> {
+  if (names.size === 0) return EMPTY;
+  const refused$ = (reason: string) => of<SecretsSign>({ type: 'secrets-refused', reason });
+  if (caller === undefined)
+    return refused$('it is not authenticated: secrets are for proxies that use --secureGRPCAddr');
+  if (credentials === undefined)
+    return refused$('there is no Kubernetes API that has Secrets: see --registries Kubernetes');
+  return credentials.of$(caller, names);
 }
 
 function http(

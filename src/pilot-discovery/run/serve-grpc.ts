@@ -10,12 +10,14 @@ import type { ReportRefused } from '../../shared/grpc/bounded-messages.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import { identifiedCalls, type Identify } from '../identity/identified-calls.ts';
 import { nodeFlaw } from '../identity/node-flaw.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { SecureService } from '../identity/caller-of.ts';
 import type { ServingEvent } from '../identity/serving-files.ts';
 import { adsCalls } from '../push/ads-calls.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { type AdsOptions, serveAds } from '../push/ads-server.ts';
 import type { Call } from '../push/first-request.ts';
+import type { SecretsSign } from '../push/secrets-sign.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { ListenAddress } from './setting-reader.ts';
 import { boundedServer, type GrpcLimits, grpcPort } from './grpc-port.ts';
@@ -41,7 +43,13 @@ export interface GrpcPorts {
   readonly secure: SecurePort | undefined;
 }
 
-export interface ServeGrpcOptions extends Omit<AdsOptions, 'nodeFlaw'>, GrpcLimits {}
+export interface ServeGrpcOptions extends Omit<AdsOptions, 'nodeFlaw' | 'secretsFor$'>, GrpcLimits {
+  /** Emits the secrets that a caller may have, of those that it names. */
+  readonly secretsOf$: (
+    caller: Caller | undefined,
+    names: ReadonlySet<string>,
+  ) => Observable<SecretsSign>;
+}
 
 /** The services of one port. */
 interface Served {
@@ -51,6 +59,8 @@ interface Served {
   readonly event$: Observable<DiscoveryEvent>;
   /** Returns why the client of a stream may not be a node; undefined if it may. */
   readonly nodeFlaw: AdsOptions['nodeFlaw'];
+  /** Returns the authenticated client of a stream; undefined if it is not authenticated. */
+  readonly callerOf: (call: Call) => Caller | undefined;
   /** Notes a stream of the client at `address`. */
   readonly connected: (address: string) => void;
 }
@@ -81,6 +91,7 @@ export function serveGrpc(
         const port = portOf.get(call);
         return port === undefined ? 'its port is not known' : port.nodeFlaw(call, node);
       },
+      secretsFor$: (call, names) => options.secretsOf$(portOf.get(call)?.callerOf(call), names),
     }).pipe(
       tap((event) => {
         if (event.type === 'connected') for (const port of ports) port.connected(event.address);
@@ -104,6 +115,7 @@ function servePlain(
       .listen$((socket) => injector.injectConnection(socket))
       .pipe(finalize(() => server.forceShutdown())),
     nodeFlaw: () => undefined,
+    callerOf: () => undefined,
     connected: port.asked,
   };
 }
@@ -133,6 +145,7 @@ function serveSecure(
       ...services.map((serve$) => serve$(server, calls.callerOf)),
       listen$,
     ).pipe(finalize(() => server.forceShutdown())),
+    callerOf: calls.callerOf,
     nodeFlaw: (call, node) => (nodes === 'any' ? undefined : nodeFlaw(calls.callerOf(call), node)),
     connected: () => undefined, // the caller was authenticated before
   };

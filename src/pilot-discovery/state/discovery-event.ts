@@ -1,4 +1,5 @@
 import type { AuthorityEvent } from '../ca/ca-view.ts';
+import type { CredentialEvent } from '../credentials/credential-event.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import type { Built, StoreStep } from '../environment/snapshots.ts';
 
@@ -11,6 +12,7 @@ export type DiscoveryEvent =
   | Built
   | AdsEvent
   | AuthorityEvent
+  | CredentialEvent
   | { readonly type: 'listening'; readonly server: ServerName; readonly address: string }
   /** The server cannot listen on its address. */
   | {

@@ -37,6 +37,8 @@ export interface DiscoveryCounts {
   /** Changes by class. */
   readonly updates: Readonly<Record<string, number>>;
   readonly refusedStreams: number;
+  /** Secrets that could not be served, and requests for secrets that were refused. */
+  readonly secretFailures: number;
   /** Calls whose caller is not known, by the name of their status. */
   readonly refusedCallers: Readonly<Record<string, number>>;
   /** Streams that were ended, because their proxies did not read. */
@@ -72,6 +74,7 @@ export const noCounts: DiscoveryCounts = {
   updates: {},
   triggers: {},
   refusedStreams: 0,
+  secretFailures: 0,
   refusedCallers: {},
   unreadStreams: 0,
   bytes: 0,

@@ -14,6 +14,7 @@ import { foldConnections } from '../push/connection-states.ts';
 import { typeUrls } from '../push/view.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 import type { Snapshot } from '../environment/snapshots.ts';
+import { secretTypeUrl } from '../../shared/xds/secret-names.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 export const initialView: DiscoveryView = {
@@ -57,6 +58,18 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
       return { ...view, ca: view.ca && foldCa(view.ca, event) };
     case 'caller-refused':
       return afterRefusal(view, event, now);
+    case 'secrets-refused':
+      return {
+        ...view,
+        refusals: withRefusal(view.refusals, event.address, now),
+        counts: secretFailed(view.counts),
+      };
+    case 'credential-refused':
+    case 'credentials-denied':
+      return { ...view, counts: secretFailed(view.counts) };
+    case 'credential-read':
+    case 'credential-gone':
+    case 'credentials-allowed':
     case 'serving':
     case 'unserved':
     case 'listening':
@@ -84,6 +97,11 @@ function afterRefusal(
   const counts = counted(view.counts, 'refusedCallers', event.status);
   return { ...view, counts, refusals: withRefusal(view.refusals, event.address, now) };
 }
+
+const secretFailed = (counts: DiscoveryCounts): DiscoveryCounts => ({
+  ...counts,
+  secretFailures: counts.secretFailures + 1,
+});
 
 /** The first snapshot does not count as a change. */
 function countsOfBuilt(
@@ -157,6 +175,7 @@ const short = new Map([
   [typeUrls.endpoint, 'eds'],
   [typeUrls.listener, 'lds'],
   [typeUrls.route, 'rds'],
+  [secretTypeUrl, 'sds'],
 ]);
 
 /** Returns the short name of a type, such as `cds`; `other` if the type is not served. Pure. */

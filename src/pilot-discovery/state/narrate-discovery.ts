@@ -2,6 +2,7 @@ import type { DiscoveryView } from './discovery-view.ts';
 import { unloggedCount } from './caller-refusals.ts';
 import { initialCa } from '../ca/ca-view.ts';
 import { narrateCa } from '../ca/narrate-ca.ts';
+import { narrateCredentials } from '../credentials/narrate-credentials.ts';
 import { leftOut } from './push-status.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { Flaw } from '../istio/documents/model.ts';
@@ -49,6 +50,19 @@ export function narrateDiscovery(
     }
     case 'unserved':
       return [line('discovery.unserved_tls', { reason: event.reason })];
+    case 'secrets-refused': {
+      const { address, reason } = event;
+      const more = unloggedCount(before.refusals, address, now);
+      return more === undefined
+        ? []
+        : [line('discovery.secrets_refused', { address, reason, ...(more > 0 && { more }) })];
+    }
+    case 'credential-read':
+    case 'credential-refused':
+    case 'credential-gone':
+    case 'credentials-allowed':
+    case 'credentials-denied':
+      return narrateCredentials(event);
     case 'caller-refused':
       return callerLines(before, event, now);
     case 'authority-read':

@@ -1,3 +1,6 @@
+/** The type of secrets in each request and answer. */
+export const secretTypeUrl = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+
 /** The cluster of Envoy's bootstrap that leads to the agent's secret discovery server. */
 export const sdsClusterName = 'sds-grpc';
 

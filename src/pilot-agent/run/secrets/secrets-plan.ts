@@ -96,7 +96,13 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     gateway,
     token,
     controlPlaneRoot: root,
-    sds: serving.kind === 'off' ? undefined : { socket, delivery: serving.kind, token, root },
+    sds:
+      serving.kind === 'off'
+        ? undefined
+        : {
+            ...{ socket, delivery: serving.kind, token, root },
+            gateway: gateway.source.kind === 'none' ? 'not-served' : 'served',
+          },
     running: serving.kind === 'pushed' ? { ...agent, ...agent.besidePushed } : agent,
     config,
     warnings: [...workloadWarnings(workload), ...gateway.warnings],

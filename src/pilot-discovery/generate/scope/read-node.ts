@@ -66,6 +66,7 @@ export function readNode(
       outbound: isTrue(text('OUTBOUND_LISTENER_EXACT_BALANCE')),
     },
     istioVersion: text('ISTIO_VERSION'),
+    credentials: isTrue(text('GATEWAY_SECRETS')) ? 'agent' : 'control-plane',
     tls: tlsFiles(text),
   };
 }

@@ -10,7 +10,7 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import {
   certificateInFiles,
   rootInFile,
-  secretOfAgent,
+  credentialSecret,
   workloadCertificate,
   workloadRoot,
 } from './sds-secret.ts';
@@ -76,11 +76,11 @@ const parametersOf = ({ minimum, maximum, cipherSuites }: Parameters) =>
 
 /** Returns the socket of a chain that terminates TLS at a gateway. */
 export function gatewayTls(
-  { tls }: Pick<ProxyNode, 'tls'>,
+  node: Pick<ProxyNode, 'tls' | 'credentials'>,
   { mode, certificate, client, ...parameters }: TerminatedTls,
   alpnProtocols: string[],
 ): TypedConfig {
-  const { pair, root } = secretsOf(tls, certificate);
+  const { pair, root } = secretsOf(node, certificate);
   return typedConfig('envoy.transport_sockets.tls', DownstreamTlsContextSchema, {
     commonTlsContext: {
       ...parametersOf(parameters),
@@ -127,14 +127,17 @@ const workloadSecrets = ({
   root: serverRootCert === '' ? workloadRoot() : rootInFile(serverRootCert, 'workload'),
 });
 
-function secretsOf(tls: ProxyNode['tls'], certificate: ServerCertificate): ServerSecrets {
+function secretsOf(
+  { tls, credentials }: Pick<ProxyNode, 'tls' | 'credentials'>,
+  certificate: ServerCertificate,
+): ServerSecrets {
   switch (certificate.type) {
     case 'workload':
       return workloadSecrets(tls);
     case 'credential':
       return {
-        pair: secretOfAgent(certificate.name),
-        root: secretOfAgent(`${certificate.name}-cacert`),
+        pair: credentialSecret(credentials, certificate.name),
+        root: credentialSecret(credentials, `${certificate.name}-cacert`),
       };
     case 'files':
       return {

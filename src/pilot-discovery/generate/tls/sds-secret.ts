@@ -12,6 +12,7 @@ import {
   workloadSecretNames,
 } from '../../../shared/xds/secret-names.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
 type SdsSecret = Init<typeof SdsSecretConfigSchema>;
@@ -45,14 +46,16 @@ export const rootInFile = (path: string, by: NamedBy): SdsSecret => ({
   sdsConfig: ofAgent[by],
 });
 
-/** Returns a secret that the agent of a gateway has, and that a rule names. */
-export const secretOfAgent = (name: string): SdsSecret => ({ name, sdsConfig: ofAgent.rule });
+const kubernetes = 'kubernetes://';
 
-/** Returns a secret that the control plane has, and that a rule names. */
-export const secretOfControlPlane = (name: string): SdsSecret => ({
-  name,
-  sdsConfig: ofControlPlane,
-});
+/**
+ * Returns the secret that a `credentialName` names: from the control plane, with the name that
+ * istiod gives it; from an agent that has secrets of its own, with the bare name.
+ */
+export const credentialSecret = (from: ProxyNode['credentials'], name: string): SdsSecret =>
+  from === 'agent'
+    ? { name: name.replace(kubernetes, ''), sdsConfig: ofAgent.rule }
+    : { name: name.includes('://') ? name : `${kubernetes}${name}`, sdsConfig: ofControlPlane };
 
 const waitedFor = (name: string): SdsSecret => ({
   name,

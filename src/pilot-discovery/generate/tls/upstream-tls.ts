@@ -13,8 +13,8 @@ import {
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import {
   certificateInFiles,
+  credentialSecret,
   rootInFile,
-  secretOfControlPlane,
   workloadCertificate,
   workloadRoot,
 } from './sds-secret.ts';
@@ -43,7 +43,7 @@ export interface TlsInputs {
   readonly sni: string;
   /** The names in the certificates of the endpoints, if a rule has none. */
   readonly accounts: readonly string[];
-  readonly node: Pick<ProxyNode, 'tls'>;
+  readonly node: Pick<ProxyNode, 'tls' | 'credentials'>;
   /** Whether the service is in the mesh. */
   readonly location: 'external' | 'internal';
   /** Whether the proxy may request secrets from the control plane. */
@@ -118,7 +118,7 @@ const ofWorkload: Secrets = {
   alpn: ['istio'],
 };
 
-function filesOf({ tls }: TlsInputs['node']): Secrets | undefined {
+function filesOf({ tls }: Pick<ProxyNode, 'tls'>): Secrets | undefined {
   if (tls.clientCertChain === '') return undefined;
   return {
     certificate: certificateInFiles(tls.clientCertChain, tls.clientKey, 'workload'),
@@ -143,21 +143,20 @@ function mutual(
 
 /** Returns TLS as a rule configures it; none if this proxy may not have its secret. */
 function originated(
-  { alpn, secrets }: TlsInputs,
+  { alpn, secrets, node: { credentials } }: TlsInputs,
   tls: ClientTls,
   names: readonly string[],
 ): UpstreamTls {
   const { credentialName } = tls;
   if (credentialName !== '' && secrets === 'refused') return plain;
-  const secret = credentialName.includes('://') ? credentialName : `kubernetes://${credentialName}`;
   const certificate =
     credentialName === ''
       ? certificateInFiles(tls.clientCertificate, tls.privateKey, 'rule')
-      : secretOfControlPlane(secret);
+      : credentialSecret(credentials, credentialName);
   const root =
     credentialName === ''
       ? rootInFile(tls.caCertificates || 'system', 'rule')
-      : secretOfControlPlane(`${secret}-cacert`);
+      : credentialSecret(credentials, `${credentialName}-cacert`);
   const transportSocket = socketOf({
     certificates: tls.mode === 'mutual' ? [certificate] : [],
     validation: tls.insecureSkipVerify

@@ -62,7 +62,7 @@ export interface TerminatedTls {
 /** The origin of a server's certificate. */
 export type ServerCertificate =
   | { readonly type: 'workload' }
-  /** A secret of the gateway's agent. Its roots are in the secret `NAME-cacert`. */
+  /** A secret of Kubernetes, or of the gateway's agent. Its roots are the secret `NAME-cacert`. */
   | { readonly type: 'credential'; readonly name: string }
   | {
       readonly type: 'files';

@@ -124,9 +124,9 @@ function certificateOf(
   return { type: 'files', chain: serverCertificate, key: privateKey, roots };
 }
 
-/** Warns of a name for which no gateway's agent can have a secret: clients would get no TLS. */
+/** Warns of a name that no secret of a gateway can have: clients would get no TLS. */
 function checkCredential(name: string, place: Place): void {
-  const plainName = name.replace(/^kubernetes:\/\//, '');
+  const plainName = name.replace(/^(?:kubernetes|kubernetes-gateway):\/\/(?:[a-z0-9-]+\/)?/, '');
   const isName = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(plainName);
   if (!isName || plainName.includes('..') || /^(?:istio|prometheus)/.test(plainName))
     warn(

@@ -54,6 +54,18 @@ export const discoveryEvents = {
   ),
   /** A caller is refused. `more`: earlier refusals of this IP that have no line. */
   'discovery.caller_refused': warn('a caller is refused'),
+  /** A proxy does not get the secrets that it names. `more`: earlier refusals. */
+  'discovery.secrets_refused': warn('a proxy does not get the secrets that it names'),
+  /** The account of proxies may not read Secrets, or the API does not say. */
+  'discovery.secrets_denied': warn('an account gets no secrets: what its proxies have stays'),
+  /** The account of proxies may read Secrets now. */
+  'discovery.secrets_allowed': info('an account gets secrets again'),
+  /** A Secret that proxies name was read, for the first time or after a change. */
+  'discovery.secret_read': info('a secret was read'),
+  /** A Secret that proxies name cannot be served: the line has the reason. */
+  'discovery.secret_refused': warn('a secret cannot be served: what proxies have stays'),
+  /** A Secret that proxies have is gone. */
+  'discovery.secret_gone': warn('a secret is gone: what proxies have stays'),
   /** A proxy does not read its answers, and its stream is ended. */
   'discovery.reads_nothing': warn('a proxy does not read its answers, and its stream is ended'),
   /** The certificate authority signs with the key of this certificate (`hash`). */

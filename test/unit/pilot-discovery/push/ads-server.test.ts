@@ -54,6 +54,7 @@ async function served(
   drain$: Observable<number> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
   nodeFlaw: AdsOptions['nodeFlaw'] = () => undefined,
+  secretsFor$: AdsOptions['secretsFor$'] = () => NEVER,
 ) {
   const server = new Server();
   const events: AdsEvent[] = [];
@@ -62,6 +63,7 @@ async function served(
     throttle,
     viewFor$,
     nodeFlaw,
+    secretsFor$,
     drain$,
     scheduler,
   }).subscribe({
@@ -364,6 +366,7 @@ describe('serveAds', () => {
       throttle: 1,
       viewFor$: () => NEVER,
       nodeFlaw: () => undefined,
+      secretsFor$: () => NEVER,
       drain$: NEVER,
       scheduler: clock,
     }).subscribe({

@@ -14,6 +14,7 @@ import {
   type XdsType,
 } from '../../../../src/pilot-discovery/push/view.ts';
 import type { Unsent } from '../../../../src/pilot-discovery/push/unsent.ts';
+import { secretTypeUrl } from '../../../../src/shared/xds/secret-names.ts';
 import type { EnvoyRequest, Variant } from '../../../../src/shared/xds/messages.ts';
 import { growthRatio } from '../../../support/growth-ratio.ts';
 
@@ -496,4 +497,74 @@ it('the nonces of two answers differ, whatever signs are in the names that a cli
     return answerOf(ask('route', { add })).nonce;
   };
   expect(nonceOf(['80', '81\n82'])).not.toBe(nonceOf(['80', '81', '82']));
+});
+
+describe.each(variants)('reduceProxy, secrets, %s', (variant) => {
+  const names = ['kubernetes://a', 'kubernetes://b'];
+  const secrets = (content: Readonly<Record<string, string>>): ProxyEvent => ({
+    type: 'secrets',
+    view: typed(content),
+  });
+  const askFor = (more: Partial<EnvoyRequest>): ProxyEvent => ({
+    type: 'request',
+    request: {
+      ...{ node, typeUrl: secretTypeUrl, nonce: '', refusal: undefined },
+      names:
+        variant === 'delta'
+          ? {
+              kind: 'change',
+              add: more.nonce === undefined ? [...names] : [],
+              remove: [],
+              versions: {},
+            }
+          : { kind: 'all', names: [...names], version: '' },
+      ...more,
+    },
+  });
+  const answersOf = (effects: readonly ProxyEffect[]) =>
+    effects.flatMap((effect) =>
+      effect.type === 'answer' ? [effect.answer.resources.map(({ version }) => version)] : [],
+    );
+  const run = () => {
+    let state = newProxyStream(variant);
+    let nonce = '';
+    return (event: ProxyEvent) => {
+      const [after, effects] = reduceProxy(state, event);
+      state = after;
+      for (const effect of effects) if (effect.type === 'answer') ({ nonce } = effect.answer);
+      return { answers: answersOf(effects), effects, nonce };
+    };
+  };
+
+  it('are sent as they come, those that differ, and are never taken away', () => {
+    const tell = run();
+    tell({ type: 'view', view: view({}) });
+    const asked = tell(askFor({}));
+    expect(asked.effects).toMatchObject([{ type: 'asked', names: new Set(names) }]);
+    const first = tell(secrets({ 'kubernetes://a': 'A' }));
+    expect(first.answers).toEqual([['A']]);
+    expect(tell(secrets({ 'kubernetes://a': 'A', 'kubernetes://b': 'B' })).answers).toEqual([]);
+    const second = tell(askFor({ nonce: first.nonce }));
+    expect(second.answers).toEqual([['B']]);
+    tell(askFor({ nonce: second.nonce }));
+    expect(tell(secrets({ 'kubernetes://b': 'B' })).answers).toEqual([]);
+    expect(tell(secrets({ 'kubernetes://b': 'B2' })).answers).toEqual([['B2']]);
+  });
+
+  it('wait for the first view, and end a stream that names too many', () => {
+    const tell = run();
+    tell(askFor({}));
+    expect(tell(secrets({ 'kubernetes://a': 'A' })).answers).toEqual([]);
+    expect(tell({ type: 'view', view: view({}) }).answers).toEqual([['A']]);
+    const many = Array.from({ length: 501 }, (_, index) => `kubernetes://${index}`);
+    const { effects } = tell(
+      askFor({
+        names:
+          variant === 'delta'
+            ? { kind: 'change', add: many, remove: [], versions: {} }
+            : { kind: 'all', names: many, version: '' },
+      }),
+    );
+    expect(effects).toMatchObject([{ type: 'end', fault: 'limit' }]);
+  });
 });

@@ -54,6 +54,7 @@ describe('a server that cannot take a connection', () => {
   const grpc = {
     ...{
       viewFor$: () => NEVER,
+      secretsOf$: () => NEVER,
       controlPlane: '',
       throttle: 1,
       drain$: NEVER,

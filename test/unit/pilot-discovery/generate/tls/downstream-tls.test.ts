@@ -173,10 +173,10 @@ common_tls_context:
   ${parameters === '' ? '' : `tls_params: { ${parameters} }`}
   ${validation === '' ? '' : `combined_validation_context: { ${validation} }`}`),
     );
-  const credential = '{ name: c, sds_config: "agent,1s" }';
+  const credential = '{ name: "kubernetes://c", sds_config: "ads,1s" }';
   const checkedBy = (secret: string, more = '{}') =>
     `default_validation_context: ${more}, validation_context_sds_secret_config: ${secret}`;
-  const roots = checkedBy('{ name: c-cacert, sds_config: "agent,1s" }');
+  const roots = checkedBy('{ name: "kubernetes://c-cacert", sds_config: "ads,1s" }');
   const files = 'serverCertificate: /c, privateKey: /k';
   const ofFiles = '{ name: "file-cert:/c~/k", sds_config: "agent,1s" }';
 
@@ -218,7 +218,7 @@ common_tls_context:
       expected(credential, {
         client: 'needed',
         validation: checkedBy(
-          '{ name: c-cacert, sds_config: "agent,1s" }',
+          '{ name: "kubernetes://c-cacert", sds_config: "ads,1s" }',
           '{ match_subject_alt_names: [{ exact: a }], verify_certificate_hash: [df6ff72fe9116521268f6f2dd4966f51df479883fe7037b39f75916ac3049d1a], verify_certificate_spki: [NvqYIYSbgK2vCJpQhObf77vv+bQWtc5ek5RIOwPiC9A=] }',
         ),
       }),
@@ -237,6 +237,15 @@ common_tls_context:
       expected('{ name: "file-cert:/c~/k", sds_config: agent }', {
         client: 'needed',
         validation: checkedBy('{ name: "file-root:/r", sds_config: agent }'),
+      }),
+    );
+  });
+
+  it('is asked of the agent, if that has the secrets of gateways', () => {
+    expect(printedFor('mode: MUTUAL, credentialName: c', 'GATEWAY_SECRETS: "true"')).toBe(
+      expected('{ name: c, sds_config: "agent,1s" }', {
+        client: 'needed',
+        validation: checkedBy('{ name: c-cacert, sds_config: "agent,1s" }'),
       }),
     );
   });

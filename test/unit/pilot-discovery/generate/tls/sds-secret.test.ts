@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   certificateInFiles,
+  credentialSecret,
   rootInFile,
-  secretOfControlPlane,
   workloadCertificate,
   workloadRoot,
 } from '../../../../../src/pilot-discovery/generate/tls/sds-secret.ts';
@@ -48,9 +48,19 @@ describe('a secret that Envoy asks for', () => {
       `name: file-root:system\nsds_config:${agent}${second}`,
     ],
     [
-      'a secret of the control plane',
-      secretOfControlPlane('kubernetes://a'),
+      'a secret of the control plane: with the name that istiod gives it',
+      credentialSecret('control-plane', 'a'),
       `name: kubernetes://a\nsds_config:\n  resource_api_version: V3\n  ads: {}${second}`,
+    ],
+    [
+      'a secret of the control plane that has its whole name',
+      credentialSecret('control-plane', 'kubernetes-gateway://b/a'),
+      `name: kubernetes-gateway://b/a\nsds_config:\n  resource_api_version: V3\n  ads: {}${second}`,
+    ],
+    [
+      'a secret of an agent that has the secrets of gateways',
+      credentialSecret('agent', 'kubernetes://a'),
+      `name: a\nsds_config:${agent}${second}`,
     ],
   ])('%s', (_, secret, message) => {
     expect(messageYaml(SdsSecretConfigSchema, secret)).toBe(canonical(message));

@@ -16,7 +16,7 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_extensions_transport_sockets_tls_v3_secret: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CjZlbnZveS9leHRlbnNpb25zL3RyYW5zcG9ydF9zb2NrZXRzL3Rscy92My9zZWNyZXQucHJvdG8SKWVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzIjEKCkRhdGFTb3VyY2USFgoMaW5saW5lX2J5dGVzGAIgASgMSABCCwoJc3BlY2lmaWVyIq4BCg5UbHNDZXJ0aWZpY2F0ZRJQChFjZXJ0aWZpY2F0ZV9jaGFpbhgBIAEoCzI1LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLkRhdGFTb3VyY2USSgoLcHJpdmF0ZV9rZXkYAiABKAsyNS5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5EYXRhU291cmNlIl4KEVZhbGlkYXRpb25Db250ZXh0EkkKCnRydXN0ZWRfY2EYASABKAsyNS5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5EYXRhU291cmNlItABCgZTZWNyZXQSDAoEbmFtZRgBIAEoCRJUCg90bHNfY2VydGlmaWNhdGUYAiABKAsyOS5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5UbHNDZXJ0aWZpY2F0ZUgAEloKEnZhbGlkYXRpb25fY29udGV4dBgEIAEoCzI8LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLlZhbGlkYXRpb25Db250ZXh0SABCBgoEdHlwZWIGcHJvdG8z',
+    'CjZlbnZveS9leHRlbnNpb25zL3RyYW5zcG9ydF9zb2NrZXRzL3Rscy92My9zZWNyZXQucHJvdG8SKWVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzIjEKCkRhdGFTb3VyY2USFgoMaW5saW5lX2J5dGVzGAIgASgMSABCCwoJc3BlY2lmaWVyIvoBCg5UbHNDZXJ0aWZpY2F0ZRJQChFjZXJ0aWZpY2F0ZV9jaGFpbhgBIAEoCzI1LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLkRhdGFTb3VyY2USSgoLcHJpdmF0ZV9rZXkYAiABKAsyNS5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5EYXRhU291cmNlEkoKC29jc3Bfc3RhcGxlGAQgASgLMjUuZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuRGF0YVNvdXJjZSKiAQoRVmFsaWRhdGlvbkNvbnRleHQSSQoKdHJ1c3RlZF9jYRgBIAEoCzI1LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLkRhdGFTb3VyY2USQgoDY3JsGAcgASgLMjUuZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuRGF0YVNvdXJjZSLQAQoGU2VjcmV0EgwKBG5hbWUYASABKAkSVAoPdGxzX2NlcnRpZmljYXRlGAIgASgLMjkuZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuVGxzQ2VydGlmaWNhdGVIABJaChJ2YWxpZGF0aW9uX2NvbnRleHQYBCABKAsyPC5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5WYWxpZGF0aW9uQ29udGV4dEgAQgYKBHR5cGViBnByb3RvMw',
   );
 
 /**
@@ -58,6 +58,11 @@ export type TlsCertificate = Message<'envoy.extensions.transport_sockets.tls.v3.
    * @generated from field: envoy.extensions.transport_sockets.tls.v3.DataSource private_key = 2;
    */
   privateKey?: DataSource;
+
+  /**
+   * @generated from field: envoy.extensions.transport_sockets.tls.v3.DataSource ocsp_staple = 4;
+   */
+  ocspStaple?: DataSource;
 };
 
 /**
@@ -77,6 +82,11 @@ export type ValidationContext =
      * @generated from field: envoy.extensions.transport_sockets.tls.v3.DataSource trusted_ca = 1;
      */
     trustedCa?: DataSource;
+
+    /**
+     * @generated from field: envoy.extensions.transport_sockets.tls.v3.DataSource crl = 7;
+     */
+    crl?: DataSource;
   };
 
 /**

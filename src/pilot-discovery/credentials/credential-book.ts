@@ -1,0 +1,231 @@
+import {
+  combineLatest,
+  defer,
+  distinctUntilChanged,
+  filter,
+  finalize,
+  map,
+  type Observable,
+  of,
+  ReplaySubject,
+  scan,
+  type SchedulerLike,
+  share,
+  switchMap,
+  tap,
+  timer,
+} from 'rxjs';
+import { isDeepStrictEqual } from 'node:util';
+import { pollUntil } from '../../operators/poll-until.ts';
+import { pemCertificates, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
+import { followObjects } from '../../shared/kube/follow.ts';
+import type { FollowSign } from '../../shared/kube/follow-state.ts';
+import type { KubeApi } from '../../shared/kube/kube-api.ts';
+import type { KubeObject } from '../../shared/kube/kube-object.ts';
+import {
+  type CredentialContent,
+  credentialKeys,
+  type CredentialPart,
+  type CredentialReading,
+  readCredential,
+} from './credential-content.ts';
+import type { CredentialEvent } from './credential-event.ts';
+import type { CredentialName } from './credential-name.ts';
+
+/** The state of a secret that a proxy has named. */
+export interface CredentialState {
+  /** The last content that could be served; undefined if there is none, or if it is gone. */
+  readonly content: CredentialContent | undefined;
+  /** Why the newest content cannot be served; undefined if it can. */
+  readonly flaw: string | undefined;
+}
+
+/** Emits the states of a secret: the last one at once. Never completes, never errors. */
+export type CredentialBook = (name: CredentialName) => Observable<CredentialState>;
+
+/** The state of an object of the API. */
+type ObjectState =
+  | { readonly type: 'object'; readonly data: unknown }
+  | { readonly type: 'absent' }
+  /** Nothing was ever read. */
+  | { readonly type: 'unread'; readonly reason: string };
+
+/** The suffix in the name of roots. */
+const caSuffix = '-cacert';
+/** How long a Secret is followed after the last proxy has left, in ms. */
+const lingering = 30_000;
+/** A secret that is refused for its dates may become valid without a change. In ms. */
+const again = 30_000;
+/** The Secrets that are followed: each has a watch, and proxies choose the names. */
+const mostFollowed = { ofNamespace: 500, inAll: 4_000 };
+
+/**
+ * Follows the Secrets that proxies name, and no others: so the right to read these is enough. Each
+ * is followed once for all proxies, and for 30 s after the last one has left.
+ *
+ * As in istiod, `NAME` is the pair of the Secret, and `NAME-cacert` are the roots of the Secret
+ * with that name; if there is none, those of the Secret `NAME`.
+ *
+ * @param tell gets each change of a secret
+ */
+export function credentialBook(
+  api: KubeApi,
+  tell: (event: CredentialEvent) => void,
+  scheduler: SchedulerLike,
+): CredentialBook {
+  const objects = new Map<string, Observable<ObjectState>>();
+  const states = new Map<string, Observable<CredentialState>>();
+  const object$ = ({ namespace, name }: CredentialName): Observable<ObjectState> =>
+    lasting$(objects, `${namespace}/${name}`, scheduler, () => {
+      const full = limitFlaw(objects, namespace);
+      return full === undefined
+        ? followObjects(api, { kind: 'Secret', namespace, name }, { prune, scheduler }).pipe(
+            scan(objectAfter, undefined),
+            filter((state) => state !== undefined),
+            distinctUntilChanged(),
+          )
+        : of<ObjectState>({ type: 'unread', reason: full });
+    });
+  const whole$ = (credential: CredentialName): Observable<ObjectState> => {
+    const { namespace, name } = credential;
+    if (!name.endsWith(caSuffix)) return object$(credential);
+    const base = name.slice(0, -caSuffix.length);
+    return combineLatest([object$(credential), object$({ namespace, name: base })]).pipe(
+      map(([apart, whole]) => (apart.type === 'absent' ? whole : apart)),
+    );
+  };
+  return (credential) => {
+    const { namespace, name } = credential;
+    const part = name.endsWith(caSuffix) ? 'roots' : 'pair';
+    return lasting$(states, `${namespace}/${name}`, scheduler, () =>
+      whole$(credential).pipe(
+        distinctUntilChanged(),
+        switchMap((object) => readings(part, object, scheduler)),
+        scan(stateAfter, first),
+        distinctUntilChanged((a, b) => isDeepStrictEqual(a, b)),
+        scan(
+          ({ now: before }: { readonly now: CredentialState }, now: CredentialState) => ({
+            before,
+            now,
+          }),
+          { before: first, now: first },
+        ),
+        tap(({ before, now }) => {
+          for (const event of changesOf(before, now)) tell({ ...event, namespace, name });
+        }),
+        map(({ now }) => now),
+      ),
+    );
+  };
+}
+
+/** Returns an observable that is shared, and kept for a while. */
+function lasting$<T>(
+  kept: Map<string, Observable<T>>,
+  key: string,
+  scheduler: SchedulerLike,
+  make$: () => Observable<T>,
+): Observable<T> {
+  const existing$ = kept.get(key);
+  if (existing$ !== undefined) return existing$;
+  const shared$ = make$().pipe(
+    finalize(() => kept.delete(key)),
+    share({
+      connector: () => new ReplaySubject(1),
+      resetOnRefCountZero: () => timer(lingering, scheduler),
+      resetOnComplete: false,
+    }),
+  );
+  kept.set(key, shared$);
+  return shared$;
+}
+
+function limitFlaw(kept: ReadonlyMap<string, unknown>, namespace: string): string | undefined {
+  const { ofNamespace, inAll } = mostFollowed;
+  if (kept.size >= inAll) return `${inAll} Secrets are followed already, which is the limit`;
+  const count = [...kept.keys()].filter((key) => key.startsWith(`${namespace}/`)).length;
+  return count < ofNamespace
+    ? undefined
+    : `${ofNamespace} Secrets of the namespace are followed already, which is the limit`;
+}
+
+/** Keeps the data that may be served, and nothing else. */
+function prune({ metadata, data }: KubeObject): KubeObject {
+  const entries = Object.entries((data as object | undefined) ?? {}) as [string, unknown][];
+  const { name, namespace, resourceVersion } = metadata;
+  return {
+    metadata: { name, resourceVersion, ...(namespace !== undefined && { namespace }) },
+    data: Object.fromEntries(
+      entries.map(([key, value]) => [key, credentialKeys.includes(key) ? value : undefined]),
+    ),
+  };
+}
+
+/** Returns what the API has after a sign. As long as it is away, nothing changes. */
+function objectAfter(before: ObjectState | undefined, sign: FollowSign): ObjectState | undefined {
+  switch (sign.type) {
+    case 'listed': {
+      const [object] = sign.objects;
+      return object === undefined ? { type: 'absent' } : { type: 'object', data: object['data'] };
+    }
+    case 'set':
+      return { type: 'object', data: sign.object['data'] };
+    case 'removed':
+      return { type: 'absent' };
+    case 'lost':
+      return before === undefined || before.type === 'unread'
+        ? { type: 'unread', reason: sign.reason }
+        : before;
+    case 'current':
+      return before;
+  }
+}
+
+/** Reads an object; again and again while it is refused. */
+function readings(
+  part: CredentialPart,
+  object: ObjectState,
+  scheduler: SchedulerLike,
+): Observable<CredentialReading | 'absent'> {
+  switch (object.type) {
+    case 'absent':
+      return of(object.type);
+    case 'unread':
+      return of({ ok: false, reason: object.reason });
+    case 'object':
+      return defer(() => of(readCredential(part, object.data, scheduler.now()))).pipe(
+        pollUntil(({ ok }) => ok, { every: again }, scheduler),
+      );
+  }
+}
+
+const first: CredentialState = { content: undefined, flaw: undefined };
+
+const stateAfter = (
+  { content: before }: CredentialState,
+  reading: CredentialReading | 'absent',
+): CredentialState => {
+  if (reading === 'absent') return { content: undefined, flaw: 'there is no such Secret' };
+  return reading.ok
+    ? { content: reading.content, flaw: undefined }
+    : { content: before, flaw: reading.reason };
+};
+
+type Change<E> = E extends { readonly namespace: string } ? Omit<E, 'namespace' | 'name'> : never;
+
+/** Returns the change of a secret. */
+function changesOf(
+  before: CredentialState,
+  { content, flaw }: CredentialState,
+): readonly Change<CredentialEvent>[] {
+  if (content === undefined && before.content !== undefined) return [{ type: 'credential-gone' }];
+  if (flaw !== undefined)
+    return flaw === before.flaw ? [] : [{ type: 'credential-refused', reason: flaw }];
+  return content === undefined ? [] : [{ type: 'credential-read', expires: expiryOf(content) }];
+}
+
+function expiryOf(content: CredentialContent): number | undefined {
+  if (content.part === 'roots') return undefined;
+  const [certificate] = pemCertificates(content.chain.toString()) ?? [];
+  return certificate === undefined ? undefined : timesOf(certificate)[1];
+}

@@ -1,0 +1,127 @@
+// Why: docs/decisions/107-a-gateway-gets-the-secrets-that-its-account-may-read.md
+import {
+  distinctUntilChanged,
+  expand,
+  finalize,
+  map,
+  type Observable,
+  of,
+  ReplaySubject,
+  type SchedulerLike,
+  share,
+  switchMap,
+  tap,
+  timeout,
+  timer,
+} from 'rxjs';
+import { turnstile } from '../../operators/turnstile.ts';
+import type { KubeWriter } from '../../shared/kube/kube-api.ts';
+import { isObject } from '../../shared/text/is-object.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+import { type Caller, spiffeOf } from '../identity/caller.ts';
+import type { CredentialEvent } from './credential-event.ts';
+
+/**
+ * Whether an account may read the Secrets of its namespace. `unknown`: the API does not say. Then
+ * it gets none.
+ */
+export type ReadingRight =
+  { readonly type: 'allowed' } | { readonly type: 'denied' | 'unknown'; readonly reason: string };
+
+/** Emits the right of a caller, and each change. Never completes, never errors. */
+export type RightOf = (caller: Caller) => Observable<ReadingRight>;
+
+/** How long an answer counts, in ms. Istiod has 60 s for both. */
+const counts: Readonly<Record<ReadingRight['type'], number>> = {
+  allowed: 60_000,
+  denied: 10_000,
+  unknown: 2_000,
+};
+/** How long the API may take, in ms. */
+const longest = 5_000;
+/** How long an answer is kept for an account without a proxy, in ms. */
+const lingering = 30_000;
+/** The questions at once, and those that wait. */
+const bounds = { running: 20, waiting: 2_000 };
+
+const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+/** The advice if the control plane may not ask. */
+const mayReview = 'allow it by a ClusterRoleBinding to the ClusterRole system:auth-delegator';
+
+/**
+ * Returns how the right of an account is found out: the Kubernetes API says by a
+ * SubjectAccessReview whether it may list Secrets in its namespace, as istiod asks. An answer
+ * counts for a minute, a refusal for 10 s; while an account has a proxy, it is asked again.
+ *
+ * @param tell gets each change
+ */
+export function readingRights(
+  api: KubeWriter,
+  tell: (event: CredentialEvent) => void,
+  scheduler: SchedulerLike,
+): RightOf {
+  const shared = new Map<string, Observable<ReadingRight>>();
+  const tooMany = unknown('too many rights are being asked for');
+  const through$ = turnstile<ReadingRight>(bounds, of(tooMany));
+  const late = unknown(`the API does not answer within ${longest / 1_000} s`);
+  return (caller) => {
+    const identity = spiffeOf(caller);
+    const existing$ = shared.get(identity);
+    if (existing$ !== undefined) return existing$;
+    const ask$ = api.create(path, questionOf(caller), { forbidden: mayReview }).pipe(
+      map((answer) => (answer.ok ? rightIn(answer.value) : unknown(answer.failure.reason))),
+      timeout({ first: longest, with: () => of(late), scheduler }),
+      through$,
+    );
+    const right$ = ask$.pipe(
+      expand(({ type }) => timer(counts[type], scheduler).pipe(switchMap(() => ask$))),
+      distinctUntilChanged((a, b) => a.type === b.type),
+      tap(narrate(identity, tell)),
+      finalize(() => shared.delete(identity)),
+      share({
+        connector: () => new ReplaySubject(1),
+        resetOnRefCountZero: () => timer(lingering, scheduler),
+      }),
+    );
+    shared.set(identity, right$);
+    return right$;
+  };
+}
+
+const unknown = (reason: string): ReadingRight => ({ type: 'unknown', reason });
+
+/** Returns an observer that tells of a refusal, and of a right after it. */
+function narrate(identity: string, tell: (event: CredentialEvent) => void) {
+  let wasDenied = false;
+  return (right: ReadingRight): void => {
+    if (right.type !== 'allowed')
+      tell({ type: 'credentials-denied', identity, reason: right.reason });
+    else if (wasDenied) tell({ type: 'credentials-allowed', identity });
+    wasDenied = right.type !== 'allowed';
+  };
+}
+
+const questionOf = ({ namespace, serviceAccount }: Caller): string =>
+  JSON.stringify({
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: {
+      user: `system:serviceaccount:${namespace}:${serviceAccount}`,
+      resourceAttributes: { namespace, verb: 'list', resource: 'secrets' },
+    },
+  });
+
+/** Reads the answer to a SubjectAccessReview (authorization.k8s.io/v1). */
+function rightIn(review: unknown): ReadingRight {
+  const status = memberOf(review, 'status');
+  if (memberOf(status, 'allowed') === true && memberOf(status, 'denied') !== true)
+    return { type: 'allowed' };
+  return {
+    type: 'denied',
+    reason:
+      'its account may not list the Secrets of its namespace: allow it by a Role, and a RoleBinding',
+  };
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  isObject(value) ? ownMember(value, name) : undefined;

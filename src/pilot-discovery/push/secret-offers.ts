@@ -1,0 +1,31 @@
+import type { SubscriptionPolicy } from '../../shared/xds/type-subscription.ts';
+import { secretTypeUrl } from '../../shared/xds/secret-names.ts';
+import { answerNonce } from './answer-nonce.ts';
+import type { Answer, ProxyKind } from './proxy-stream.ts';
+import { viewComparison } from './view-comparison.ts';
+
+/**
+ * How secrets are sent to a proxy. It gets those that it names; a name without a secret is not
+ * answered until there is one. A secret that is gone is not taken away: Envoy would keep it anyway.
+ */
+export const secretOffers: SubscriptionPolicy<ProxyKind> = {
+  ...viewComparison,
+  wildcard: 'never',
+  staleNames: 'taken',
+  choose: ({ changed, missing }) =>
+    changed.size === 0
+      ? { type: 'nothing' }
+      : { type: 'give', given: changed, removed: [], unanswered: missing, leaves: 'nothing' },
+  write({ given }, { lastNonce }, { state: { secretView } }) {
+    const said = {
+      typeUrl: secretTypeUrl,
+      version: secretView?.version ?? '',
+      resources: [...given.values()],
+      removed: [],
+    };
+    const hash = answerNonce(said);
+    const nonce = hash === lastNonce ? `${hash}+` : hash;
+    const message: Answer = { ...said, nonce, snapshot: 0 };
+    return { nonce, note: 0, message };
+  },
+};
