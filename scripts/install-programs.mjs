@@ -14,6 +14,7 @@ const programs = {
   gcc: ['gcc'],
   tini: ['tini'],
   lintian: ['lintian'],
+  faketime: ['faketime'],
   'systemd-analyze': ['systemd'],
   ...(process.arch === 'x64'
     ? {

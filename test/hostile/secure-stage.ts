@@ -32,7 +32,7 @@ export const [issuer, audience] = ['https://issuer.test', 'istio-ca'];
 export const spiffe = (account: string): string => `spiffe://cluster.local/ns/shop/sa/${account}`;
 
 export async function startSecureStage(
-  files: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<SecureStage> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-attempts-'));
   const parts = await pluggedAuthority();
@@ -48,12 +48,12 @@ export async function startSecureStage(
   const tokens = tokenIssuer('one');
   const rule = { issuer, audiences: [audience], jwks: tokens.keys };
   const plane = await attackedControlPlane({
-    files,
     flags: ['--secureGRPCAddr', `127.0.0.1:${port}`],
     env: {
       ROOT_CA_DIR: join(folder, 'cacerts'),
       ISTIOD_CUSTOM_HOST: '127.0.0.1,istiod.test',
       JWT_RULE: JSON.stringify(rule),
+      ...env,
     },
   });
   await eventually(() => connects(port));
