@@ -1,5 +1,6 @@
 import { type Draw, drawing } from './draw.ts';
 import { policies, routing, type RulePorts } from './rules.ts';
+import { tokens } from './tokens.ts';
 import {
   blocks,
   gatewayHosts,
@@ -41,10 +42,12 @@ const passedOn = ['one.tls.mesh', 'two.tls.mesh', 'x.any.mesh', 'gone.tls.mesh']
 
 function callVia(draw: Draw, via: Via): Call {
   const host = hostVia(draw, via);
+  const token = draw.oneOf(tokens);
   const headers = {
     'x-user': draw.oneOf(users),
     'x-block': draw.oneOf(blocks),
     origin: draw.oneOf(origins),
+    authorization: token === '' ? '' : `Bearer ${token}`,
     'access-control-request-method': draw.oneOf(['', '', 'PUT']),
   };
   return {

@@ -28,7 +28,7 @@ export function report(results: ReadonlyMap<number, CallsReport>, machine: strin
   );
   return `# Calls through proxies of both control planes
 
-\`npm run calls -- --write\` has written this page (${machine}). A seed draws VirtualServices, DestinationRules and AuthorizationPolicies, and calls. The
+\`npm run calls -- --write\` has written this page (${machine}). A seed draws VirtualServices, DestinationRules and AuthorizationPolicies, and calls with or without a token. The
 calls go through the sidecar of a client and through a gateway, some of them to a service behind another sidecar. The proxies are Envoys under
 \`pilot-agent\`, first over \`pilot-discovery\`, then over a real istiod. Compared are the status, the application that has answered, the certificate, the
 headers, and the path and headers that the application has received.

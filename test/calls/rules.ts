@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { Draw } from './draw.ts';
+import { issuer, jwks } from './tokens.ts';
 import {
   blocks,
   gatewayHosts,
@@ -217,6 +218,28 @@ const source = (draw: Draw): Json =>
     { notNamespaces: ['other'] },
   ]);
 
+/** Returns a rule about the role that a token of the issuer names. */
+const ofRole = (role: string, ports: readonly unknown[] = []): Json => ({
+  from: [{ source: { requestPrincipals: [`${issuer}/*`] } }],
+  ...(ports.length > 0 && { to: [{ operation: { ports: ports.map(String) } }] }),
+  when: [{ key: 'request.auth.claims[role]', values: [role] }],
+});
+
+const [gatewayLabels, echoLabels] = [{ istio: 'ingressgateway' }, { app: 'echo' }];
+
+/** Returns what says which tokens are valid at the gateway and at the sidecar of `echo.mesh`. */
+const tokenRules = (): readonly string[] =>
+  [['shop', 'front', gatewayLabels] as const, ['default', 'echo', echoLabels] as const].map(
+    ([namespace, name, matchLabels]) =>
+      resource(
+        'RequestAuthentication',
+        namespace,
+        name,
+        { selector: { matchLabels }, jwtRules: [{ issuer, jwks, forwardOriginalToken: true }] },
+        'security',
+      ),
+  );
+
 /** Draws the policies of the gateway and of the sidecar of `echo.mesh`. */
 export function policies(draw: Draw, { listeners }: RulePorts): readonly string[] {
   // A rule about HTTP that names no port denies all connections of TCP, and allows none.
@@ -225,17 +248,17 @@ export function policies(draw: Draw, { listeners }: RulePorts): readonly string[
   const passing = { to: [{ operation: { ports: [String(listeners['TLS of the gateway'])] } }] };
   const policy = (name: string, action: string, rules: readonly Json[]) => {
     const [namespace, matchLabels] = name.startsWith('echo')
-      ? ['default', { app: 'echo' }]
-      : ['shop', { istio: 'ingressgateway' }];
+      ? ['default', echoLabels]
+      : ['shop', gatewayLabels];
     const spec = { selector: { matchLabels }, action, rules };
     return resource('AuthorizationPolicy', namespace, name, spec, 'security');
   };
   return [
-    policy(
-      'front-deny',
-      'DENY',
-      draw.several(1, 2, () => operation(draw, ofHttp)),
-    ),
+    ...tokenRules(),
+    policy('front-deny', 'DENY', [
+      ...draw.several(1, 2, () => operation(draw, ofHttp)),
+      ...(draw.chance(0.5) ? [ofRole('user', ofHttp)] : []),
+    ]),
     policy('echo-deny', 'DENY', [
       ...draw.several(1, 2, () => operation(draw)),
       { from: [{ source: source(draw) }], ...operation(draw) },
@@ -244,12 +267,19 @@ export function policies(draw: Draw, { listeners }: RulePorts): readonly string[
       ? [
           policy('front-allow', 'ALLOW', [
             { to: [{ operation: { notPaths: ['/deep/*'] } }] },
+            ofRole('admin'),
             ...(isForHttp ? [passing] : []),
           ]),
         ]
       : []),
     ...(draw.chance(0.5)
-      ? [policy('echo-allow', 'ALLOW', [{ from: [{ source: source(draw) }] }, operation(draw)])]
+      ? [
+          policy('echo-allow', 'ALLOW', [
+            { from: [{ source: source(draw) }] },
+            operation(draw),
+            ofRole('admin'),
+          ]),
+        ]
       : []),
   ];
 }
