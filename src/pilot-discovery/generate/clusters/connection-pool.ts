@@ -1,4 +1,4 @@
-import type { ConnectionPool } from '../../istio/traffic/destination-rule.ts';
+import type { ConnectionPool, RetryBudget } from '../../istio/traffic/destination-rule.ts';
 import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
 import type { Protocol } from '../../istio/fields/values.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
@@ -19,8 +19,14 @@ const unlimited = 0xffff_ffff;
 
 /**
  * Returns the settings of connections in a pool: the connect timeout, the limits, and keepalive.
+ *
+ * @param budget if there is one, Envoy ignores `maxRetries`
  */
-export function connectionSettings(mesh: MeshConfig, pool: ConnectionPool | undefined): Cluster {
+export function connectionSettings(
+  mesh: MeshConfig,
+  pool: ConnectionPool | undefined,
+  budget?: RetryBudget,
+): Cluster {
   const keepalive = pool?.tcp.tcpKeepalive;
   return {
     connectTimeout: protoDuration(pool?.tcp.connectTimeoutMs ?? mesh.connectTimeoutMs),
@@ -32,6 +38,12 @@ export function connectionSettings(mesh: MeshConfig, pool: ConnectionPool | unde
           maxRequests: limit(pool?.http.http2MaxRequests),
           maxRetries: limit(pool?.http.maxRetries),
           trackRemaining: true,
+          ...(budget !== undefined && {
+            retryBudget: {
+              budgetPercent: { value: budget.percent },
+              minRetryConcurrency: budget.least,
+            },
+          }),
         },
       ],
     },

@@ -34,7 +34,7 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
 import { serviceModeOf } from '../scope/service-mode.ts';
 import { passageOf } from '../scope/sni-destinations.ts';
-import { policyFor, proxyProtocolFor } from '../scope/traffic-policy.ts';
+import { policyFor, proxyProtocolFor, retryBudgetFor } from '../scope/traffic-policy.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { withProxyProtocol } from '../tls/proxy-protocol.ts';
 import { type UpstreamTls, upstreamTls } from '../tls/upstream-tls.ts';
@@ -210,7 +210,7 @@ function outboundCluster(
   const cluster: Cluster = {
     name,
     altStatName: `${name};`,
-    ...connectionSettings(mesh, pool),
+    ...connectionSettings(mesh, pool, retryBudgetFor(rule?.spec, named.subset)),
     ...balancing(policy, service.trafficDistribution),
     ...discovery,
     ...httpOptions(http, pool, tls.names),

@@ -2,6 +2,7 @@ import type {
   DestinationRule,
   PortPolicy,
   ProxyProtocol,
+  RetryBudget,
   TrafficPolicy,
 } from '../../istio/traffic/destination-rule.ts';
 
@@ -57,3 +58,11 @@ export function proxyProtocolFor(
   const subsetPolicy = rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
   return subsetPolicy?.proxyProtocol ?? whole;
 }
+
+/** Returns the retry budget of a host, or of one of its subsets; ports have none of their own. */
+export const retryBudgetFor = (
+  rule: DestinationRule | undefined,
+  subset: string,
+): RetryBudget | undefined =>
+  rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy?.retryBudget ??
+  rule?.trafficPolicy?.retryBudget;

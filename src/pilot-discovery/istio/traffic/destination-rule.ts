@@ -28,12 +28,21 @@ export interface TrafficPolicy extends PortPolicy {
   readonly tunnel: Tunnel | undefined;
   /** The version of the PROXY protocol that begins each connection; undefined for none. */
   readonly proxyProtocol: ProxyProtocol | undefined;
+  /** Undefined if the number of retries at once has no share of the requests. */
+  readonly retryBudget: RetryBudget | undefined;
   /** By the number of the port. */
   readonly portLevelSettings: ReadonlyMap<number, PortPolicy>;
 }
 
 /** How the address of the client is written at the beginning of a connection. */
 export type ProxyProtocol = 'V1' | 'V2';
+
+/** How many requests may be retries: a share of the active and pending ones, or a number. */
+export interface RetryBudget {
+  readonly percent: number;
+  /** So many retries are allowed in any case. */
+  readonly least: number;
+}
 
 /** The proxy of the destination is asked over HTTP for a connection to another address. */
 export interface Tunnel {

@@ -6,6 +6,7 @@ import type {
   OutlierDetection,
   PortPolicy,
   ProxyProtocol,
+  RetryBudget,
   Subset,
   TrafficPolicy,
 } from './destination-rule.ts';
@@ -254,10 +255,17 @@ function policyOf(get: Get): PortPolicy {
 const proxyProtocol: ReadMember<ProxyProtocol> = (value, place) =>
   members(value, place, [], (get) => get('version', oneOf({ V1: 'V1', V2: 'V2' } as const, 'V1')));
 
+/** The defaults are those of Istio 1.27, which has the field. */
+const retryBudget: ReadMember<RetryBudget> = (value, place) =>
+  members(value, place, [], (get) => ({
+    percent: get('percent', percent) ?? 20,
+    least: get('minRetryConcurrency', count) ?? 3,
+  }));
+
 const policyParts = 'loadBalancer, connectionPool, outlierDetection, tls';
 
 const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
-  members(value, place, ['retryBudget'], (get, has) => {
+  members(value, place, [], (get, has) => {
     if (has('tunnel') && has('proxyProtocol'))
       wrong(below(place, 'tunnel'), 'it excludes proxyProtocol: leave one out');
     refuseIfEmpty(value, place, `${policyParts}, tunnel, proxyProtocol or portLevelSettings`);
@@ -281,6 +289,7 @@ const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
       portLevelSettings: new Map(ports),
       tunnel: get('tunnel', maybe(tunnel)),
       proxyProtocol: get('proxyProtocol', maybe(proxyProtocol)),
+      retryBudget: get('retryBudget', maybe(retryBudget)),
     };
   });
 

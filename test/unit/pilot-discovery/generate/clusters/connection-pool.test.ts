@@ -1,3 +1,4 @@
+import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import {
   connectionSettings,
@@ -153,5 +154,14 @@ explicit_http_config: { http2_protocol_options: { max_concurrent_streams: 7 } }`
     expect(messageYaml(ClusterSchema, httpOptions('unsaid', undefined, names))).toBe(
       canonical(options(`upstream_http_protocol_options: { auto_sni: true }\n${http1}`)),
     );
+  });
+});
+
+it('a retry budget is a share of the requests, and a number that is always allowed', () => {
+  const cluster = connectionSettings(meshIn(''), undefined, { percent: 12.5, least: 7 });
+  const { circuitBreakers } = create(ClusterSchema, cluster);
+  expect(circuitBreakers?.thresholds[0]?.retryBudget).toMatchObject({
+    budgetPercent: { value: 12.5 },
+    minRetryConcurrency: 7,
   });
 });

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import {
   policyFor,
   proxyProtocolFor,
+  retryBudgetFor,
 } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { canonical, specIn } from '../../../../support/golden.ts';
 
@@ -94,4 +95,21 @@ subsets:
   it('is none without a rule', () => {
     expect(proxyProtocolFor(undefined, 80, '')).toBeUndefined();
   });
+});
+
+it('a retry budget is that of the subset, else that of the host', () => {
+  const spec = specIn(
+    'DestinationRule',
+    `
+host: a.mesh
+trafficPolicy: { retryBudget: { percent: 12.5, minRetryConcurrency: 7 } }
+subsets: [{ name: plain }, { name: own, trafficPolicy: { retryBudget: {} } }]`,
+  );
+  const whole = { percent: 12.5, least: 7 };
+  expect(['', 'plain', 'own'].map((subset) => retryBudgetFor(spec, subset))).toEqual([
+    whole,
+    whole,
+    { percent: 20, least: 3 },
+  ]);
+  expect(retryBudgetFor(undefined, '')).toBeUndefined();
 });
