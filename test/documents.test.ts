@@ -131,6 +131,7 @@ const scripts = [
   'test/calls',
   'test/chaos',
   'test/edits',
+  'test/move',
   'test/outages',
   'test/fuzz',
   'test/mutate',

@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { execa } from 'execa';
 import { ask } from '../ask.ts';
 import { connects } from '../connects.ts';
 import { eventually } from '../eventually.ts';
 import { freePorts } from '../free-ports.ts';
 import type { Mesh } from './kube.ts';
-import { type KubeApi, kubeProgram } from './kube-server.ts';
+import type { KubeApi } from './kube-server.ts';
 
 /** A line of the log of a control plane. */
 export interface DiscoveryLine extends Readonly<Record<string, unknown>> {
@@ -70,9 +68,7 @@ export async function meshOf(kube: KubeApi, program: KubeDiscovery): Promise<Mes
     plaintextPort: program.plain,
     apply: (resource) => kube.apply(resource),
     status: (resource, status) => kube.status(resource, status),
-    pod: async (place, namespace, account) => {
-      await promisify(execFile)(kubeProgram ?? '', ['pod', kube.folder, place, namespace, account]);
-    },
+    pod: (place, namespace, account) => kube.pod(place, namespace, account),
     token: (namespace, account) => kube.token(namespace, account),
   };
 }

@@ -39,6 +39,11 @@ export interface KubeApi {
   /** Sets the status of a resource, as a controller does; resolves to what the API has then. */
   status(resource: Resource, status: unknown): Promise<Resource>;
   remove(resource: Resource): Promise<unknown>;
+  /**
+   * Puts into `place` what a pod of that service account has: token, root of the mesh, labels.
+   * Makes the namespace and the account.
+   */
+  pod(place: string, namespace: string, account: string): Promise<void>;
   /** A token of a service account; for the certificate authority, if no audience is named. */
   token(namespace: string, account: string, audience?: string): Promise<string>;
   /** Makes a service account, and a kubeconfig that shows its token, which is in `tokenFile`. */
@@ -135,6 +140,9 @@ export function kubeApi(folder: string, port: number): KubeApi {
         'application/merge-patch+json',
       ) as Promise<Resource>,
     remove: (resource) => kube.ask('DELETE', pathOf(resource)),
+    pod: async (place, namespace, account) => {
+      await promisify(execFile)(kubeProgram ?? '', ['pod', folder, place, namespace, account]);
+    },
     token: async (namespace, account, audience = 'istio-ca') =>
       (
         await promisify(execFile)(

@@ -1,5 +1,4 @@
-import { type ChildProcess, execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import type { ChildProcess } from 'node:child_process';
 import { connects } from '../connects.ts';
 import { eventually } from '../eventually.ts';
 import {
@@ -54,11 +53,7 @@ function meshOn(server: KubeApi, istiodPort: number): Mesh {
     plaintextPort: istiodPort,
     apply: (resource) => server.apply(resource),
     status: (resource, status) => server.status(resource, status),
-    pod: async (at, namespace, account) => {
-      await promisify(execFile)(kubeProgram ?? '', ['pod', server.folder, at, namespace, account], {
-        encoding: 'utf8',
-      });
-    },
+    pod: (at, namespace, account) => server.pod(at, namespace, account),
     token: (namespace, account) => server.token(namespace, account),
   };
 }

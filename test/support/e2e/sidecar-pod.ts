@@ -9,15 +9,23 @@ import { makeRelay } from '../relay.ts';
 import { realEnvoy } from './bad-input-program.ts';
 import { istioAgent } from './istio-agent.ts';
 import type { Mesh } from './kube.ts';
+import type { Resource } from './kube-server.ts';
 import type { Network } from './network.ts';
 import { type RunningAgent, startAgent } from './rig.ts';
 
 export type InterceptionMode = 'NONE' | 'REDIRECT';
 
 export interface SidecarOptions {
-  /** Of the pod, its service account, and its Service. */
   readonly name: string;
   readonly namespace: string;
+  /** The name of its service account and of its Service; that of the pod, if left out. */
+  readonly app?: string;
+  /** The name of the control plane; that of istiod, if left out. */
+  readonly control?: string;
+  /** The hosts that its sidecar sees without capture; those of its namespace, if left out. */
+  readonly sees?: readonly string[];
+  /** With `starting` nobody calls it before `serve`. */
+  readonly endpoint?: 'ready' | 'starting';
   readonly mode: InterceptionMode;
   /** Whose agent runs in it; ours, if left out. */
   readonly agentOf?: 'Istio';
@@ -30,6 +38,7 @@ export interface SidecarOptions {
  */
 export interface SidecarPod {
   readonly name: string;
+  readonly folder: string;
   readonly address: string;
   readonly agent: RunningAgent;
   ready(): Promise<Answer>;
@@ -39,6 +48,8 @@ export interface SidecarPod {
   admin(path: string): Promise<Answer>;
   /** Of its Service. */
   readonly serviceIp: string;
+  /** Tells the API that its endpoint is ready. */
+  serve(): Promise<unknown>;
   /**
    * A Unix socket: what comes there goes on as the application's own connection to that Service.
    */
@@ -48,7 +59,7 @@ export interface SidecarPod {
 
 /** Of Istio's sidecar. */
 const user = 1337;
-const control = 'istiod.istio-system.svc';
+const controlOfIstio = 'istiod.istio-system.svc';
 /** Of each Service; and of the application of each pod. */
 export const ports = { service: 8000, application: 8080 };
 
@@ -59,17 +70,20 @@ const times = { drainDuration: '15s', parentShutdownDuration: '20s' };
 export async function makeSidecar(
   kube: Mesh,
   network: Network,
-  { name, namespace, mode, agentOf, env = {} }: SidecarOptions,
+  options: SidecarOptions,
 ): Promise<SidecarPod> {
+  const { name, namespace, mode, agentOf, env = {} } = options;
+  const { app = name, control = controlOfIstio } = options;
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-sidecar-'));
   const path = (file: string) => join(folder, file);
   const place = network.place(name, [control]);
-  await kube.pod(folder, namespace, name);
-  const serviceIp = await announce(kube, { name, namespace, mode }, place.address);
+  await kube.pod(folder, namespace, app);
+  const serviceIp = await announce(kube, options, place.address);
 
   const istiod = makeRelay(path('istiod.sock'), kube.istiodPort);
   await istiod.open();
   const application = createServer(
+    { keepAliveTimeout: 60_000 },
     (request, response) => void response.end(JSON.stringify(request.headers)),
   );
   await once(application.listen(path('application.sock')), 'listening');
@@ -103,7 +117,7 @@ export async function makeSidecar(
       POD_NAME: `${name}-0`,
       POD_NAMESPACE: namespace,
       INSTANCE_IP: place.address,
-      SERVICE_ACCOUNT: name,
+      SERVICE_ACCOUNT: app,
       PILOT_CERT_PROVIDER: 'istiod',
       CA_ADDR: `${control}:15012`,
       ISTIO_META_CLUSTER_ID: 'Kubernetes',
@@ -125,13 +139,14 @@ export async function makeSidecar(
     },
   );
   return {
-    name,
+    ...{ name, folder },
     address: place.address,
     agent,
     ready: () => ask(path('status.sock'), '/healthz/ready'),
     restart: () => ask(path('status.sock'), '/restart', { method: 'POST' }),
     admin: (at) => ask(path('admin.sock'), at),
     serviceIp,
+    serve: () => kube.apply(endpointOf(options, place.address, 'ready')),
     async connection(to) {
       const socket = path(`${to.name}.sock`);
       await place.relay([
@@ -164,12 +179,9 @@ const asUser = [
  * Tells the API what a deployment, its controllers and the kubelet would tell it of the pod;
  * resolves to the address of its Service.
  */
-async function announce(
-  kube: Mesh,
-  { name, namespace, mode }: SidecarOptions,
-  address: string,
-): Promise<string> {
-  const labels = { app: name };
+async function announce(kube: Mesh, options: SidecarOptions, address: string): Promise<string> {
+  const { name, namespace, mode, app = name, endpoint = 'ready' } = options;
+  const labels = { app, pod: name };
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -178,7 +190,7 @@ async function announce(
       namespace,
       labels: { ...labels, 'security.istio.io/tlsMode': 'istio' },
     },
-    spec: { serviceAccountName: name, containers: [{ name: 'application', image: 'application' }] },
+    spec: { serviceAccountName: app, containers: [{ name: 'application', image: 'application' }] },
   };
   await kube.apply(pod);
   await kube.status(pod, {
@@ -190,34 +202,41 @@ async function announce(
   const service = await kube.apply({
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name, namespace },
+    metadata: { name: app, namespace },
     spec: {
-      selector: labels,
+      selector: { app },
       ports: [{ name: 'http', port: ports.service, targetPort: ports.application }],
     },
   });
-  await kube.apply({
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { name, namespace, labels: { 'kubernetes.io/service-name': name } },
-    addressType: 'IPv4',
-    endpoints: [
-      {
-        addresses: [address],
-        conditions: { ready: true },
-        targetRef: { kind: 'Pod', name: `${name}-0`, namespace },
-      },
-    ],
-    ports: [{ name: 'http', port: ports.application, protocol: 'TCP' }],
-  });
-  if (mode === 'NONE') await bindToPorts(kube, { name, namespace, mode }, address);
+  await kube.apply(endpointOf(options, address, endpoint));
+  if (mode === 'NONE') await bindToPorts(kube, options, address);
   return (service['spec'] as { readonly clusterIP: string }).clusterIP;
 }
+
+/** The EndpointSlice of a pod. */
+const endpointOf = (
+  { name, namespace, app = name }: SidecarOptions,
+  address: string,
+  state: 'ready' | 'starting',
+): Resource => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name, namespace, labels: { 'kubernetes.io/service-name': app } },
+  addressType: 'IPv4',
+  endpoints: [
+    {
+      addresses: [address],
+      conditions: { ready: state === 'ready' },
+      targetRef: { kind: 'Pod', name: `${name}-0`, namespace },
+    },
+  ],
+  ports: [{ name: 'http', port: ports.application, protocol: 'TCP' }],
+});
 
 /** Without capture a sidecar listens only for what it is told to. */
 async function bindToPorts(
   kube: Mesh,
-  { name, namespace }: SidecarOptions,
+  { name, namespace, sees = ['./*'] }: SidecarOptions,
   bind: string,
 ): Promise<void> {
   const ingress = {
@@ -230,9 +249,9 @@ async function bindToPorts(
     kind: 'Sidecar',
     metadata: { name, namespace },
     spec: {
-      workloadSelector: { labels: { app: name } },
+      workloadSelector: { labels: { pod: name } },
       ingress: [ingress],
-      egress: [{ hosts: ['./*'] }],
+      egress: [{ hosts: sees }],
     },
   });
 }

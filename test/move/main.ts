@@ -1,0 +1,73 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
+import { eventually } from '../support/eventually.ts';
+import { pluggedAuthority } from '../support/plugged-authority.ts';
+import { apps, type Side } from './apps.ts';
+import { type MoveStage, startMoveStage } from './move-stage.ts';
+import { moves } from './moves.ts';
+import { report, type Results } from './report.ts';
+import { roots } from './roots.ts';
+import { allAnswer, runStep } from './run-step.ts';
+import type { Step, StepReport } from './step.ts';
+
+const options = {
+  /** Runs one of the two groups. */
+  only: { type: 'string', default: '' },
+  /** Keeps the results, and writes the report. */
+  write: { type: 'boolean', default: false },
+} as const;
+const { only, write } = parseArgs({ options }).values;
+
+const resultsFile = 'test/move/results.json';
+const first = await pluggedAuthority();
+await group('istiod', '60s', 'istiod', moves);
+await group('root', '60s', 'pilot-discovery', roots(first));
+
+/** Runs the steps of a group, if it is asked for, over pods that begin at a control plane. */
+async function group(
+  name: keyof Results,
+  lifetime: string,
+  begin: Side,
+  steps: readonly Step[],
+): Promise<void> {
+  if (!name.includes(only)) return;
+  const stage = await startMoveStage(first, lifetime);
+  const reports: StepReport[] = [];
+  try {
+    await setUp(stage, begin);
+    for (const [index, step] of steps.entries()) {
+      const done = await runStep(stage, step, String(index));
+      console.log(done);
+      reports.push(done);
+      if (done.violations.length > 0) process.exitCode = 1;
+    }
+  } finally {
+    await stage.dispose();
+  }
+  if (write) await save(name, reports);
+}
+
+/** Starts a control plane and the pods, which call each other from then on. */
+async function setUp(stage: MoveStage, begin: Side): Promise<void> {
+  await stage.start(begin);
+  await stage.lead(begin, begin);
+  for (const app of apps) await stage.roll(app, begin);
+  await eventually(() => allAnswer(stage), { every: 200, within: 300_000 });
+  for (const pod of stage.pods()) stage.traffic.begin(pod);
+}
+
+async function save(name: keyof Results, reports: readonly StepReport[]): Promise<void> {
+  const before = (
+    existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}
+  ) as Results;
+  const all: Results = { ...before, [name]: reports };
+  writeFileSync(resultsFile, `${JSON.stringify(all, undefined, 2)}\n`);
+  const machine = `${cpus().length} cores, Node ${process.version}`;
+  const page = await format(report(all, machine), {
+    ...(await resolveConfig('report.md')),
+    parser: 'markdown',
+  });
+  writeFileSync('test/move/report.md', page);
+}
