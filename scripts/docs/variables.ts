@@ -146,6 +146,15 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
         '`..data`, as in a mounted secret.',
     },
     {
+      name: 'WORKLOAD_IDENTITY_SOCKET_FILE',
+      example: 'agent.sock',
+      standard: 'socket',
+      text: 'Name of the workload socket in `./var/run/secrets/workload-spiffe-uds`',
+      more:
+        'A socket `socket` is used if it is there when the agent starts. A socket of another name is used in any case: the agent waits for it. ' +
+        'See [By SPIRE](../guide/certificates.md#by-spire).',
+    },
+    {
       name: 'GATEWAY_SECRETS',
       example: 'kubernetes://shop',
       text: 'Folder with the secrets of a gateway, or `kubernetes://NAMESPACE`',

@@ -26,6 +26,7 @@ import { streams } from './mutants/streams.ts';
 import { sts } from './mutants/sts.ts';
 import { terminal } from './mutants/terminal.ts';
 import { tracing } from './mutants/tracing.ts';
+import { workloadSocket } from './mutants/workload-socket.ts';
 import { xds } from './mutants/xds.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -59,5 +60,6 @@ export const mutants: readonly Mutant[] = [
   ...sts,
   ...terminal,
   ...tracing,
+  ...workloadSocket,
   ...xds,
 ];

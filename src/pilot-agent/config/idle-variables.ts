@@ -126,11 +126,6 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   WASM_INSECURE_REGISTRIES: { usual: '', instead: noWasm },
   WASM_MODULE_EXPIRY: { usual: '24h', instead: noWasm },
   WASM_PURGE_INTERVAL: { usual: '1h', instead: noWasm },
-  WORKLOAD_IDENTITY_SOCKET_FILE: {
-    usual: 'socket',
-    instead:
-      'Envoy gets its secrets from this agent: put them into files, and name the files with $ISTIO_META_TLS_CLIENT_KEY and related variables',
-  },
   WORKLOAD_RSA_KEY_SIZE: { usual: '2048', instead: 'RSA keys always have 2,048 bits' },
   XDS_AUTH_PROVIDER: {
     usual: '',

@@ -23,6 +23,8 @@ export interface SecretsConfig {
   readonly output: string;
   /** A folder with one subfolder for each secret of a gateway; or `kubernetes://NAMESPACE`. */
   readonly gateway: string;
+  /** The name of the workload socket in {@link workloadSocketFolder}. */
+  readonly workloadSocket: string;
   /** A variable names a path of the server's side, and of the client's. */
   readonly namesServer: boolean;
   readonly namesClient: boolean;
@@ -52,6 +54,7 @@ export const secretVariables = {
   initialBackOff: 'INITIAL_BACKOFF_MSEC',
   output: 'OUTPUT_CERTS',
   gateway: 'GATEWAY_SECRETS',
+  workloadSocket: 'WORKLOAD_IDENTITY_SOCKET_FILE',
   namesServer: undefined,
   namesClient: undefined,
   namesPair: undefined,
@@ -63,7 +66,15 @@ export const tokenFiles = new Map([
   ['first-party-jwt', '/var/run/secrets/kubernetes.io/serviceaccount/token'],
 ]);
 
+/** The folder and the usual name of the workload socket, which another program may serve. */
+export const workloadSocketFolder = './var/run/secrets/workload-spiffe-uds';
+export const usualWorkloadSocket = 'socket';
+
 const kinds = {
+  fileName: value.parsed('the name of a file, without a folder', (text) => {
+    if (text === '') return usualWorkloadSocket;
+    return /^[^/\0]+$/.test(text) && text !== '.' && text !== '..' ? text : undefined;
+  }),
   algorithm: value.parsed('ECDSA', (text) =>
     text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined,
   ),
@@ -96,6 +107,7 @@ export function secretsConfig({ read, tls: { server, client } }: SecretsInputs):
     initialBackOff: read(names.initialBackOff, kinds.backOff) ?? 0,
     output: text(names.output),
     gateway: text(names.gateway),
+    workloadSocket: read(names.workloadSocket, kinds.fileName) ?? usualWorkloadSocket,
     namesServer: anyOf(server.chain, server.key, server.root),
     namesClient: anyOf(client.chain, client.key, client.root),
     namesPair: anyOf(server.chain, server.key, client.chain, client.key),

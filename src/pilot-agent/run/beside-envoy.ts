@@ -79,9 +79,7 @@ export function besideEnvoy(
       ? notAsked$
       : defer(() => import('./secrets/run-xds.ts')).pipe(
           switchMap((module) =>
-            module.runXds(xds, target$, () =>
-              plan.workload.kind === 'authority' ? pair : undefined,
-            ),
+            module.runXds(xds, target$, () => (plan.workload.kind === 'files' ? undefined : pair)),
           ),
           asServer('xds', names),
           share(),

@@ -30,13 +30,17 @@ export interface UncheckedSet {
  */
 export function checkedSet({ source, places, set, flaws }: UncheckedSet, now: number): SetReading {
   const contentFlaws = setFlaws(set, now);
-  const flawOf = (part: keyof SecretSet) =>
+  const flawOf = (part: keyof SetFlaws) =>
     flaws[part] ??
     (contentFlaws[part] === undefined ? undefined : `${places[part]}: ${contentFlaws[part]}`);
   const [pair, roots] = [flawOf('pair'), flawOf('roots')];
   const good = {
     ...(pair === undefined && set.pair !== undefined && { pair: set.pair }),
-    ...(roots === undefined && set.roots !== undefined && { roots: set.roots }),
+    ...(roots === undefined &&
+      set.roots !== undefined && {
+        roots: set.roots,
+        ...(set.trustDomains !== undefined && { trustDomains: set.trustDomains }),
+      }),
   };
   const wrong = [pair, roots].filter((flaw) => flaw !== undefined);
   if (good.pair === undefined && good.roots === undefined) {

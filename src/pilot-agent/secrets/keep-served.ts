@@ -118,9 +118,13 @@ function stateOf(name: string, { source, newest, accepted, answer, flaw, by }: K
   return { name, source: served?.source ?? source, offered, served, refused, by };
 }
 
-function secretOf({ pair, roots }: SecretSet, kind: Secret['kind']): Secret | undefined {
+function secretOf(
+  { pair, roots, trustDomains }: SecretSet,
+  kind: Secret['kind'],
+): Secret | undefined {
   if (kind === 'pair') return pair === undefined ? undefined : { kind, ...pair };
-  return roots === undefined ? undefined : { kind, roots };
+  if (roots === undefined) return undefined;
+  return { kind, roots, ...(trustDomains !== undefined && { trustDomains }) };
 }
 
 /**

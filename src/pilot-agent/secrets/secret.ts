@@ -9,18 +9,32 @@ export interface Pair {
   readonly key: Buffer;
 }
 
+/** The roots (PEM) that vouch for the identities of one SPIFFE trust domain, and for no others. */
+export interface TrustDomain {
+  readonly name: string;
+  readonly roots: string;
+}
+
 /** The content that Envoy gets under one name; all PEM. */
 export type Secret =
-  ({ readonly kind: 'pair' } & Pair) | { readonly kind: 'roots'; readonly roots: string };
+  | ({ readonly kind: 'pair' } & Pair)
+  | {
+      readonly kind: 'roots';
+      readonly roots: string;
+      /** If it is there, Envoy uses these roots instead, each for its trust domain. */
+      readonly trustDomains?: readonly TrustDomain[];
+    };
 
 /** Parts that belong together: a pair, the roots to trust, or both. */
 export interface SecretSet {
   readonly pair?: Pair;
   readonly roots?: string;
+  /** The roots by trust domain, if the source separates them; `roots` are those of its own. */
+  readonly trustDomains?: readonly TrustDomain[];
 }
 
 /** Why the parts of a set cannot be served; a part that can be served is left out. */
-export type SetFlaws = { readonly [Part in keyof SecretSet]?: string };
+export type SetFlaws = Readonly<Partial<Record<Secret['kind'], string>>>;
 
 /**
  * One reading of a set at its source, whose name is for a person. `refused`: no part can be served,
@@ -95,6 +109,12 @@ export function secretVersion(secret: Secret): string {
   const { text, key } =
     secret.kind === 'pair'
       ? { text: secret.chain, key: secret.key }
-      : { text: secret.roots, key: '' };
+      : { text: rootsText(secret), key: '' };
   return createHash('sha256').update(text).update('\0').update(key).digest('hex').slice(0, 16);
+}
+
+function rootsText({ roots, trustDomains }: Extract<Secret, { readonly kind: 'roots' }>): string {
+  return trustDomains === undefined
+    ? roots
+    : JSON.stringify(trustDomains.map(({ name, roots: ofDomain }) => [name, ofDomain]));
 }

@@ -1,3 +1,4 @@
+import { create, toBinary } from '@bufbuild/protobuf';
 import * as fc from 'fast-check';
 import { NEVER } from 'rxjs';
 import { workloadIdentity } from '../../../src/pilot-agent/secrets/ca/issue-certificate.ts';
@@ -5,6 +6,14 @@ import { setFlaws } from '../../../src/pilot-agent/secrets/certificates.ts';
 import { pemCertificates } from '../../../src/shared/certificates/key-pair-flaw.ts';
 import { gatewayFolder, gatewaySecrets } from '../../../src/pilot-agent/secrets/gateway-secrets.ts';
 import { findSecret } from '../../../src/pilot-agent/secrets/secret-book.ts';
+import { secretTypeUrl } from '../../../src/pilot-agent/secrets/sds/sds-messages.ts';
+import {
+  readBundle,
+  readSvid,
+} from '../../../src/pilot-agent/secrets/workload-socket/read-answer.ts';
+import { SecretSchema } from '../../../src/shared/proto/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts';
+import { DiscoveryResponseSchema } from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { bundleOf } from '../../support/workload-socket.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
 const begin = '-----BEGIN CERTIFICATE-----\n';
@@ -85,4 +94,57 @@ export const secrets = [
       dots: (size) => `a${'.'.repeat(size)}`,
     },
   }),
+  fuzzed({
+    name: 'answers of a workload socket',
+    inputs: fc.oneof(
+      fc.uint8Array({ maxLength: 60 }).map((value) => answerOf(value)),
+      fc.string({ maxLength: 60 }).map((pem) => answerOf(sentSecret(pem))),
+      fc
+        .array(fc.string({ maxLength: 12 }), { maxLength: 4 })
+        .map((names) =>
+          answerOf(
+            toBinary(
+              SecretSchema,
+              bundleOf(Object.fromEntries(names.map((name) => [name, begin]))),
+            ),
+          ),
+        ),
+    ),
+    parse: (answer) => [
+      readSvid(answer, 'default', { trustDomain: undefined, now: 0 }),
+      readBundle(answer, 'ROOTCA'),
+    ],
+    size: 200,
+    growing: {
+      certificates: (size) => answerOf(sentSecret(`${begin}AAAA\n${end}`.repeat(size))),
+      'bytes of nothing': (size) => answerOf(new Uint8Array(size * 20)),
+      'trust domains': (size) =>
+        answerOf(
+          toBinary(
+            SecretSchema,
+            bundleOf(
+              Object.fromEntries(Array.from({ length: size }, (_, at) => [`d${at}`, begin])),
+            ),
+          ),
+        ),
+    },
+  }),
 ];
+
+function answerOf(value: Uint8Array) {
+  return create(DiscoveryResponseSchema, { resources: [{ typeUrl: secretTypeUrl, value }] });
+}
+
+function sentSecret(pem: string): Uint8Array {
+  const source = { specifier: { case: 'inlineBytes', value: Buffer.from(pem) } } as const;
+  return toBinary(
+    SecretSchema,
+    create(SecretSchema, {
+      name: 'default',
+      type: {
+        case: 'tlsCertificate',
+        value: { certificateChain: source, privateKey: source },
+      },
+    }),
+  );
+}

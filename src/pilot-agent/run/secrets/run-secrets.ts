@@ -21,7 +21,6 @@ import {
   switchMap,
   tap,
 } from 'rxjs';
-import type { CaEvent } from '../../secrets/ca/ca-secrets.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { ofType } from '../../../operators/tagged-union.ts';
 import { sdsServer } from '../../secrets/sds/sds-server.ts';
@@ -51,7 +50,7 @@ import type { SecretsPlan } from './secrets-plan.ts';
 import type { SourceSecrets } from '../sources/source-secrets.ts';
 import type { ServersSign } from '../state/view.ts';
 import { workloadSecretNames } from '../../../shared/xds/secret-names.ts';
-import { workloadSecrets } from './workload-secrets.ts';
+import { type WorkloadSign, workloadSecrets } from './workload-secrets.ts';
 
 /** The connections between the secrets and the other servers. */
 export interface BesideSecrets {
@@ -93,18 +92,18 @@ export function runSecrets(
 function serveSecrets(
   plan: SecretsPlan,
   api: GatewayApi | undefined,
-  source$: Observable<SetReading | CaEvent>,
+  source$: Observable<WorkloadSign>,
   ofSources: SourceSecrets | undefined,
 ): Observable<ServersSign | PartFailed> {
   const { socket, gateway } = plan;
   const failures$ = new Subject<PartFailed>();
   // A subscriber of `signs$` only sees what others request: it does not make the agent ask an
   // authority.
-  const signs$ = new Subject<SetReading | CaEvent>();
+  const signs$ = new Subject<WorkloadSign>();
   const workload$ = source$.pipe(
     steady('secrets', failures$),
     share({ connector: () => signs$ }),
-    filter((sign) => !isCaEvent(sign)),
+    filter(isReading),
     share({ connector: () => new ReplaySubject(1) }),
   );
   const sources = {
@@ -151,13 +150,23 @@ function namedSecrets(
 }
 
 function authorityEvents(
-  signs$: Observable<SetReading | CaEvent>,
+  signs$: Observable<WorkloadSign>,
   { workload }: SecretsPlan,
 ): Observable<SecretsEvent> {
   const address = workload.kind === 'authority' ? workload.address : '';
+  const path = workload.kind === 'socket' ? workload.path : '';
   return signs$.pipe(
-    filter(isCaEvent),
-    map((event): SecretsEvent => ({ type: 'ca', event, address })),
+    filter((sign) => !isReading(sign)),
+    map((event): SecretsEvent => {
+      switch (event.type) {
+        case 'socket-asked':
+        case 'identity-refused':
+        case 'identity-given':
+          return { type: 'socket', event, path };
+        default:
+          return { type: 'ca', event, address };
+      }
+    }),
   );
 }
 
@@ -234,8 +243,8 @@ function signsAndMetrics(
   );
 }
 
-function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {
-  return sign.type === 'asked' || sign.type === 'issued' || sign.type === 'request-failed';
+function isReading(sign: WorkloadSign): sign is SetReading {
+  return sign.type === 'set' || sign.type === 'refused';
 }
 
 /** Emits the certificates of all watched secrets. An authority renews those of the workload. */

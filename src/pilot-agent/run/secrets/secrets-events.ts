@@ -18,11 +18,13 @@ import {
   type SdsEvent,
   sdsFamilies,
 } from '../../secrets/sds/sds-telemetry.ts';
+import type { IdentityEvent } from '../../secrets/workload-socket/socket-secrets.ts';
+import { narrateSocket } from '../../secrets/workload-socket/narrate-socket.ts';
 import type { ExpirySign } from '../../secrets/certificate-expiry.ts';
 import { secretExpiry } from '../../secrets/certificates.ts';
 import type { SecretState } from '../../secrets/secret.ts';
 import { narrateExpiry, narrateSecret, secretFamilies } from '../../secrets/secret-telemetry.ts';
-import { afterCa, type Awaiting } from '../state/awaited-authority.ts';
+import { afterCa, afterSocket, type Awaiting } from '../state/awaited-authority.ts';
 import type { PartFailed } from '../state/part.ts';
 import {
   afterSds,
@@ -38,6 +40,7 @@ import { serversLog } from './servers-log.ts';
 /** An event of the secrets, at their sources or on their way to Envoy. */
 export type SecretsEvent =
   | { readonly type: 'ca'; readonly event: CaEvent; readonly address: string }
+  | { readonly type: 'socket'; readonly event: IdentityEvent; readonly path: string }
   | { readonly type: 'secret'; readonly state: SecretState }
   | { readonly type: 'expiry'; readonly sign: ExpirySign }
   | { readonly type: 'not-written'; readonly path: string; readonly reason: string }
@@ -98,7 +101,11 @@ export function statusAfter(
         ? afterSds(before, event.event)
         : before;
   const awaiting =
-    event.type === 'ca' ? afterCa(awaitedBefore, event.address, event.event) : awaitedBefore;
+    event.type === 'ca'
+      ? afterCa(awaitedBefore, event.address, event.event)
+      : event.type === 'socket'
+        ? afterSocket(awaitedBefore, event.path, event.event)
+        : awaitedBefore;
   const news: readonly ServersSign[] = [
     ...(awaiting === awaitedBefore
       ? []
@@ -165,6 +172,8 @@ function narrate(happened: SecretsEvent, isServed: (name: string) => boolean): r
       return [];
     case 'ca':
       return narrateCa(happened.event);
+    case 'socket':
+      return narrateSocket(happened.event, happened.path);
     case 'secret':
       return narrateSecret(happened.state);
     case 'expiry':

@@ -1,18 +1,26 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { BootstrapInputs } from '../../bootstrap/bootstrap-inputs.ts';
 import { caFiles } from '../../config/certificate-files.ts';
-import type { SecretsConfig } from '../../config/secrets-config.ts';
+import {
+  type SecretsConfig,
+  usualWorkloadSocket,
+  workloadSocketFolder,
+} from '../../config/secrets-config.ts';
 import { largest, readOutsideSync } from '../../../shared/files/outside-file.ts';
 import { type SecretPaths, workloadFiles } from '../../secrets/file-secrets.ts';
 import { wayOfRotation, type WayOfRotation } from '../../secrets/rotation.ts';
 import { gatewayPlan, type GatewayPlan } from './gateway-plan.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
 
-/** Files, or an authority (`host:port`). */
+/**
+ * Files, an authority (`host:port`), or the socket of a program that gives the workload its
+ * identity, such as the agent of SPIRE.
+ */
 type WorkloadSource =
   | { readonly kind: 'files'; readonly paths: SecretPaths }
-  | { readonly kind: 'authority'; readonly address: string };
+  | { readonly kind: 'authority'; readonly address: string }
+  | { readonly kind: 'socket'; readonly path: string };
 
 /**
  * The handling of a secret that changes. `pushed`: Envoy gets it over SDS. `offered`: each client
@@ -34,6 +42,7 @@ type Asker =
   | 'CA_ADDR'
   | 'OUTPUT_CERTS'
   | 'token'
+  | 'socket'
   | 'source'
   | 'gateway';
 
@@ -65,12 +74,16 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const socket = resolve(configPath, 'SDS');
   const token = tokenOf(agent, config);
   const address = authorityOf(agent, config, token);
-  const workload = workloadOf(agent, config, address);
+  const workloadSocket = workloadSocketOf(agent, config);
+  const workload =
+    workloadSocket.path === undefined
+      ? workloadOf(agent, config, address)
+      : ({ kind: 'socket', path: workloadSocket.path } as const);
 
   const userFile = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
   const isAsked =
     userFile === ''
-      ? agent.provCert !== '' || address !== ''
+      ? agent.provCert !== '' || address !== '' || workload.kind === 'socket'
       : namesPath(userFile, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
   // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap contains.
@@ -82,6 +95,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     CA_ADDR: config.caAddress !== '',
     OUTPUT_CERTS: config.output !== '',
     token: token !== undefined,
+    socket: workload.kind === 'socket',
     source: agent.sources.some(({ as }) => as === 'secret'),
     gateway: gateway.link !== undefined,
   };
@@ -105,7 +119,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
           },
     running: serving.kind === 'pushed' ? { ...agent, ...agent.besidePushed } : agent,
     config,
-    warnings: [...workloadWarnings(workload), ...gateway.warnings],
+    warnings: [...workloadSocket.warnings, ...workloadWarnings(workload), ...gateway.warnings],
   };
 }
 
@@ -119,6 +133,24 @@ function tokenOf(
   { tokenFile }: SecretsConfig,
 ): string | undefined {
   return !fileMountedCerts && tokenFile !== '' && existsSync(tokenFile) ? tokenFile : undefined;
+}
+
+/**
+ * Returns the path of the workload socket, if it is used: it is there, or a variable gives it
+ * another name than the usual one. Files that a variable names come before it.
+ */
+function workloadSocketOf(
+  { fileMountedCerts }: AgentConfig,
+  { workloadSocket, namesPair }: SecretsConfig,
+): { readonly path: string | undefined; readonly warnings: readonly string[] } {
+  const path = `${workloadSocketFolder}/${workloadSocket}`;
+  if (fileMountedCerts || namesPair) return { path: undefined, warnings: [] };
+  if (workloadSocket !== usualWorkloadSocket) return { path, warnings: [] };
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return { path: undefined, warnings: [] };
+  return stats.isSocket()
+    ? { path, warnings: [] }
+    : { path: undefined, warnings: [`${path} is not used: it is not a socket`] };
 }
 
 /** Returns the source of the workload's secrets; `address` is that of an authority, or empty. */
@@ -144,7 +176,10 @@ function rootOf(
   { provCert, pilotCertProvider, controlPlaneTls }: AgentConfig,
   { kind }: WorkloadSource,
 ): string {
-  const isOfIstiod = kind === 'authority' && provCert === '' && pilotCertProvider === undefined;
+  const isOfIstiod =
+    (kind === 'authority' || (kind === 'socket' && existsSync(caFiles.istiod))) &&
+    provCert === '' &&
+    pilotCertProvider === undefined;
   return isOfIstiod ? caFiles.istiod : controlPlaneTls.root;
 }
 
@@ -172,10 +207,11 @@ function servingOf(
   // A certificate from an authority is in no file that a generated bootstrap could name, unless
   // OUTPUT_CERTS writes it to files.
   const isInNoFile =
-    bootstrap === 'generated' && workload.kind === 'authority' && !asked.has('OUTPUT_CERTS');
+    bootstrap === 'generated' && workload.kind !== 'files' && !asked.has('OUTPUT_CERTS');
   return {
     kind: asked.has('rotation') || isInNoFile ? 'pushed' : 'offered',
-    workload: isNamed || (asksForWorkload && workload.kind === 'files') ? 'at-hand' : 'on-demand',
+    workload:
+      isNamed || (asksForWorkload && workload.kind !== 'authority') ? 'at-hand' : 'on-demand',
   };
 }
 

@@ -5,14 +5,19 @@ import type { CaEvent } from '../../secrets/ca/ca-secrets.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { fileSecrets } from '../../secrets/file-secrets.ts';
 import type { SetReading } from '../../secrets/secret.ts';
+import { nodeString } from '../../bootstrap/node-id.ts';
+import type { IdentityEvent } from '../../secrets/workload-socket/socket-secrets.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
+
+/** A reading of the workload's set, or an event of the program that it comes from. */
+export type WorkloadSign = SetReading | CaEvent | IdentityEvent;
 
 /**
  * The readings of a set, and the result of each request if the set comes from an authority; or why
  * there can be no readings.
  */
 export type WorkloadSecrets =
-  | { readonly ok: true; readonly signs$: Observable<SetReading | CaEvent> }
+  | { readonly ok: true; readonly signs$: Observable<WorkloadSign> }
   | { readonly ok: false; readonly reason: string };
 
 /**
@@ -24,7 +29,7 @@ export type WorkloadSecrets =
  */
 export function workloadSecrets(
   { workload, config }: SecretsPlan,
-  { provCert, pilotCertProvider = 'istiod' }: Pick<AgentConfig, 'provCert' | 'pilotCertProvider'>,
+  agent: AgentConfig,
   controlPlane$: Observable<unknown>,
 ): WorkloadSecrets {
   if (workload.kind === 'files') {
@@ -34,6 +39,19 @@ export function workloadSecrets(
       signs$: fileSecrets({ chain: resolve(chain), key: resolve(key), root: resolve(root) }),
     };
   }
+  if (workload.kind === 'socket') {
+    const names = [agent.secrets.trustDomain, agent.trustDomain];
+    const signs$ = defer(() => import('./socket-signs.ts')).pipe(
+      switchMap((module) =>
+        module.socketSigns(workload.path, {
+          nodeId: nodeString(agent.role, agent.node),
+          trustDomain: names.find((name) => name !== ''),
+        }),
+      ),
+    );
+    return { ok: true, signs$ };
+  }
+  const { provCert, pilotCertProvider = 'istiod' } = agent;
   const address = authorityAddress(workload.address, pilotCertProvider, provCert);
   if (address === undefined) {
     return {

@@ -1,6 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { type Any, AnySchema } from '@bufbuild/protobuf/wkt';
+import { type Any, anyPack, AnySchema } from '@bufbuild/protobuf/wkt';
 import { SecretSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts';
+import { SPIFFECertValidatorConfigSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_spiffe_validator_config_pb.ts';
 import {
   type DeltaDiscoveryRequest,
   type DeltaDiscoveryResponse,
@@ -31,9 +32,24 @@ function packSecret(name: string, secret: Secret): Any {
             case: 'tlsCertificate',
             value: { certificateChain: inline(secret.chain), privateKey: inline(secret.key) },
           }
-        : { case: 'validationContext', value: { trustedCa: inline(secret.roots) } },
+        : { case: 'validationContext', value: validation(secret) },
   });
   return create(AnySchema, { typeUrl: secretTypeUrl, value: toBinary(SecretSchema, value) });
+}
+
+/** The name of Envoy's validator that has roots for each trust domain. */
+const byTrustDomain = 'envoy.tls.cert_validator.spiffe';
+
+function validation({ roots, trustDomains }: Extract<Secret, { readonly kind: 'roots' }>) {
+  if (trustDomains === undefined) return { trustedCa: inline(roots) };
+  const validator = create(SPIFFECertValidatorConfigSchema, {
+    trustDomains: trustDomains.map((domain) => ({
+      name: domain.name,
+      trustBundle: inline(domain.roots),
+    })),
+  });
+  const typedConfig = anyPack(SPIFFECertValidatorConfigSchema, validator);
+  return { customValidatorConfig: { name: byTrustDomain, typedConfig } };
 }
 
 function inline(content: string | Buffer) {

@@ -10,6 +10,10 @@ export const secretEvents = {
   'certificate.issued': info('certificate issued: the next one is requested in time'),
   /** A request to the certificate authority has failed. The agent tries again. */
   'certificate.request_failed': error('certificate request failed: the agent tries again'),
+  /** The workload socket has given the workload its identity. */
+  'identity.given': info('the workload socket has given an identity'),
+  /** The workload socket has given the workload another identity than before. */
+  'identity.changed': warn('the workload socket has given another identity than before'),
   /** A certificate that is served expires soon, and has not been replaced yet. */
   'certificate.expiring': warn(
     'a certificate that is served expires soon, and has not been replaced yet',

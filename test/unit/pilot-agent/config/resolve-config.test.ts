@@ -95,6 +95,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
       graceRatio: 0.5,
       initialBackOff: 0,
       output: '',
+      workloadSocket: 'socket',
       gateway: '',
       namesServer: false,
       namesClient: false,

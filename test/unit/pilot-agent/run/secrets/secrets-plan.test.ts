@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -214,6 +216,75 @@ describe('where the certificate of the workload comes from', () => {
   ];
   it.each(cases)('%s', (_, given, workload) => {
     expect(plan(given()).workload).toEqual(workload);
+  });
+
+  describe('the workload socket', () => {
+    const usual = './var/run/secrets/workload-spiffe-uds/socket';
+    const socket = (path: string) => ({ kind: 'socket', path }) as const;
+    const servers: Server[] = [];
+    const listen = async (path: string) => {
+      mkdirSync(join(path, '..'), { recursive: true });
+      const server = createServer().listen(path);
+      servers.push(server);
+      await once(server, 'listening');
+    };
+    afterEach(() => servers.splice(0).forEach((server) => server.close()));
+
+    it('wins over an authority, a token and files in the usual place, if it is there', async () => {
+      await listen(usual);
+      token();
+      pair('etc/certs');
+      const { workload, serving, rotation } = plan({ env: { CA_ADDR: 'ca:1' } });
+      expect(workload).toEqual(socket(usual));
+      expect(serving).toEqual({ kind: 'pushed', workload: 'at-hand' });
+      expect(rotation.way).toBe('sds');
+    });
+
+    it('is not used if it is not there, or is no socket, which is a warning', () => {
+      const env = { CA_ADDR: 'ca:1' };
+      expect(plan({ env })).toMatchObject({ workload: authority('ca:1'), warnings: [] });
+      put(usual);
+      expect(plan({ env })).toMatchObject({
+        workload: authority('ca:1'),
+        warnings: [`${usual} is not used: it is not a socket`],
+      });
+    });
+
+    it('is awaited under a name that a variable gives it', () => {
+      const env = { CA_ADDR: 'ca:1', WORKLOAD_IDENTITY_SOCKET_FILE: 'agent.sock' };
+      expect(plan({ env }).workload).toEqual(
+        socket('./var/run/secrets/workload-spiffe-uds/agent.sock'),
+      );
+      const usualName = { CA_ADDR: 'ca:1', WORKLOAD_IDENTITY_SOCKET_FILE: 'socket' };
+      expect(plan({ env: usualName }).workload).toEqual(authority('ca:1'));
+    });
+
+    it('has no folder in its name, which is a warning', async () => {
+      await listen(usual);
+      const env = { WORKLOAD_IDENTITY_SOCKET_FILE: '../other' };
+      const { workload, warnings } = plan({ env });
+      expect(workload).toEqual(socket(usual));
+      expect(warnings).toEqual([
+        expect.stringContaining("WORKLOAD_IDENTITY_SOCKET_FILE: '../other' is not"),
+      ]);
+    });
+
+    it('comes after FILE_MOUNTED_CERTS, and after files that a variable names', async () => {
+      await listen(usual);
+      expect(plan({ env: { FILE_MOUNTED_CERTS: 'true' } }).workload.kind).toBe('files');
+      expect(plan({ env: named('CLIENT', '/c') }).workload).toEqual(files('/c'));
+    });
+
+    it('leaves the connection to the control plane to the token, if there is one', async () => {
+      await listen(usual);
+      token();
+      put('var/run/secrets/istio/root-cert.pem');
+      const { token: file, controlPlaneRoot } = plan();
+      expect([file, controlPlaneRoot]).toEqual([
+        './var/run/secrets/tokens/istio-token',
+        './var/run/secrets/istio/root-cert.pem',
+      ]);
+    });
   });
 });
 

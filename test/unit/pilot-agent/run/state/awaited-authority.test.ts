@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CaEvent } from '../../../../../src/pilot-agent/secrets/ca/ca-secrets.ts';
+import type { IdentityEvent } from '../../../../../src/pilot-agent/secrets/workload-socket/socket-secrets.ts';
 import {
   afterCa,
+  afterSocket,
   type Awaiting,
   awaitedText,
 } from '../../../../../src/pilot-agent/run/state/awaited-authority.ts';
@@ -39,6 +41,27 @@ describe('an authority is awaited', () => {
     expect(play(asked(0), issued, asked(1), failed('connection refused'))).toEqual({
       stage: 'served',
     });
+  });
+
+  it('over a workload socket, until there is an identity', () => {
+    const events: readonly IdentityEvent[] = [
+      { type: 'socket-asked', at: 5 },
+      { type: 'identity-refused', reason: 'it is not there' },
+      { type: 'identity-given', id: 'spiffe://a/b', before: undefined },
+    ];
+    const states = events.map((_, index) =>
+      events
+        .slice(0, index + 1)
+        .reduce<Awaiting>((before, event) => afterSocket(before, './socket', event), {
+          stage: 'not asked',
+        }),
+    );
+    const waiting = { stage: 'awaited', address: './socket', since: 5 };
+    expect(states).toEqual([
+      { ...waiting, reason: 'it has not answered yet' },
+      { ...waiting, reason: 'it is not there' },
+      { stage: 'served' },
+    ]);
   });
 
   it('in words that name it, what is wrong, and since when', () => {

@@ -8,6 +8,8 @@
 
 import type { GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2';
 import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
+import type { TypedExtensionConfig } from '../../../../config/core/v3/extension_pb.ts';
+import { file_envoy_config_core_v3_extension } from '../../../../config/core/v3/extension_pb.ts';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -16,7 +18,8 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_extensions_transport_sockets_tls_v3_secret: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CjZlbnZveS9leHRlbnNpb25zL3RyYW5zcG9ydF9zb2NrZXRzL3Rscy92My9zZWNyZXQucHJvdG8SKWVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzIjEKCkRhdGFTb3VyY2USFgoMaW5saW5lX2J5dGVzGAIgASgMSABCCwoJc3BlY2lmaWVyIvoBCg5UbHNDZXJ0aWZpY2F0ZRJQChFjZXJ0aWZpY2F0ZV9jaGFpbhgBIAEoCzI1LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLkRhdGFTb3VyY2USSgoLcHJpdmF0ZV9rZXkYAiABKAsyNS5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5EYXRhU291cmNlEkoKC29jc3Bfc3RhcGxlGAQgASgLMjUuZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuRGF0YVNvdXJjZSKiAQoRVmFsaWRhdGlvbkNvbnRleHQSSQoKdHJ1c3RlZF9jYRgBIAEoCzI1LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLkRhdGFTb3VyY2USQgoDY3JsGAcgASgLMjUuZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuRGF0YVNvdXJjZSLQAQoGU2VjcmV0EgwKBG5hbWUYASABKAkSVAoPdGxzX2NlcnRpZmljYXRlGAIgASgLMjkuZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuVGxzQ2VydGlmaWNhdGVIABJaChJ2YWxpZGF0aW9uX2NvbnRleHQYBCABKAsyPC5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5WYWxpZGF0aW9uQ29udGV4dEgAQgYKBHR5cGViBnByb3RvMw',
+    'CjZlbnZveS9leHRlbnNpb25zL3RyYW5zcG9ydF9zb2NrZXRzL3Rscy92My9zZWNyZXQucHJvdG8SKWVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzIjEKCkRhdGFTb3VyY2USFgoMaW5saW5lX2J5dGVzGAIgASgMSABCCwoJc3BlY2lmaWVyIvoBCg5UbHNDZXJ0aWZpY2F0ZRJQChFjZXJ0aWZpY2F0ZV9jaGFpbhgBIAEoCzI1LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLkRhdGFTb3VyY2USSgoLcHJpdmF0ZV9rZXkYAiABKAsyNS5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5EYXRhU291cmNlEkoKC29jc3Bfc3RhcGxlGAQgASgLMjUuZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuRGF0YVNvdXJjZSLvAQoRVmFsaWRhdGlvbkNvbnRleHQSSQoKdHJ1c3RlZF9jYRgBIAEoCzI1LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLkRhdGFTb3VyY2USQgoDY3JsGAcgASgLMjUuZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuRGF0YVNvdXJjZRJLChdjdXN0b21fdmFsaWRhdG9yX2NvbmZpZxgMIAEoCzIqLmVudm95LmNvbmZpZy5jb3JlLnYzLlR5cGVkRXh0ZW5zaW9uQ29uZmlnItABCgZTZWNyZXQSDAoEbmFtZRgBIAEoCRJUCg90bHNfY2VydGlmaWNhdGUYAiABKAsyOS5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5UbHNDZXJ0aWZpY2F0ZUgAEloKEnZhbGlkYXRpb25fY29udGV4dBgEIAEoCzI8LmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLlZhbGlkYXRpb25Db250ZXh0SABCBgoEdHlwZWIGcHJvdG8z',
+    [file_envoy_config_core_v3_extension],
   );
 
 /**
@@ -87,6 +90,11 @@ export type ValidationContext =
      * @generated from field: envoy.extensions.transport_sockets.tls.v3.DataSource crl = 7;
      */
     crl?: DataSource;
+
+    /**
+     * @generated from field: envoy.config.core.v3.TypedExtensionConfig custom_validator_config = 12;
+     */
+    customValidatorConfig?: TypedExtensionConfig;
   };
 
 /**

@@ -1,0 +1,55 @@
+import type { Mutant } from '../mutant.ts';
+
+const folder = 'pilot-agent/secrets/workload-socket';
+
+export const workloadSocket: readonly Mutant[] = [
+  {
+    id: 'workload-socket/trust-domain',
+    file: `${folder}/svid-identity.ts`,
+    find: 'domain !== trustDomain',
+    replace: 'false',
+  },
+  {
+    id: 'workload-socket/one-uri',
+    file: `${folder}/svid-identity.ts`,
+    find: 'uris.length !== 1 || ',
+    replace: '',
+    explained: 'a certificate with two URIs is not made by the authority of the tests',
+  },
+  {
+    id: 'workload-socket/back-off-first',
+    file: `${folder}/socket-secrets.ts`,
+    find: 'Math.max(0, failures - 1)',
+    replace: 'failures',
+  },
+  {
+    id: 'workload-socket/failures-reset',
+    file: `${folder}/socket-secrets.ts`,
+    find: 'answer: sign.answer, failures: 0',
+    replace: 'answer: sign.answer, failures',
+  },
+  {
+    id: 'workload-socket/own-domain',
+    file: `${folder}/socket-secrets.ts`,
+    find: 'ownDomain === undefined || name === ownDomain',
+    replace: 'true',
+  },
+  {
+    id: 'workload-socket/overdue',
+    file: `${folder}/socket-secrets.ts`,
+    find: 'left > lead ? left - lead : left / 2',
+    replace: 'left - lead',
+  },
+  {
+    id: 'workload-socket/nack-version',
+    file: `${folder}/sds-client.ts`,
+    find: 'if (answer.ok) accepted = versionInfo;',
+    replace: 'accepted = versionInfo;',
+  },
+  {
+    id: 'workload-socket/by-domain-version',
+    file: 'pilot-agent/secrets/secret.ts',
+    find: 'return trustDomains === undefined',
+    replace: "return trustDomains !== undefined || roots !== ''",
+  },
+];
