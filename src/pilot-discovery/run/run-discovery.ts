@@ -1,5 +1,4 @@
 import {
-  concat,
   concatMap,
   distinctUntilChanged,
   EMPTY,
@@ -12,14 +11,9 @@ import {
   type SchedulerLike,
   share,
   shareReplay,
-  skip,
   skipWhile,
   Subject,
-  switchMap,
-  take,
   takeWhile,
-  timer,
-  withLatestFrom,
 } from 'rxjs';
 import { initialCa } from '../ca/ca-view.ts';
 import type { ProxyWithView } from '../debug/debug-answers.ts';
@@ -41,6 +35,7 @@ import type { DiscoveryConfig } from './discovery-config.ts';
 import type { ListenAddress } from './setting-reader.ts';
 import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
 import { foldView, initialView } from '../state/fold-view.ts';
+import { endingOf } from './ending-of.ts';
 import { proxyOf } from './proxy-of.ts';
 import { meshAuthority } from './mesh-authority.ts';
 import { type ProxyCredentials, proxyCredentials } from '../credentials/proxy-credentials.ts';
@@ -52,10 +47,7 @@ import { keysSource, keysSourceName } from '../registry/keys/keys-source.ts';
 import { keysRequests } from '../registry/keys/wanted-keys.ts';
 import { securePort } from './secure-port.ts';
 import { serveGrpc } from './serve-grpc.ts';
-import { type Snapshot, snapshots } from '../environment/snapshots.ts';
-
-/** The longest pause between two proxies that are sent elsewhere at the end, in ms. */
-const leavePause = 10;
+import { type Built, type Snapshot, snapshots, type StoreStep } from '../environment/snapshots.ts';
 
 export interface DiscoveryParts {
   readonly config: DiscoveryConfig;
@@ -84,77 +76,35 @@ export interface DiscoveryParts {
 export function runDiscovery(
   parts: DiscoveryParts,
 ): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
-  const { config, event$, sources, findApi, kube, terminate$, reopen$, scheduler } = parts;
+  const { config, kube, terminate$, reopen$, scheduler } = parts;
   const fold = (view: DiscoveryView, event: DiscoveryEvent) =>
     foldView(view, event, scheduler.now());
   const ca = config.secure === undefined ? undefined : config.ca;
   const first = { ...initialView, ca: ca === undefined ? undefined : initialCa };
   return feedback<DiscoveryView, DiscoveryEvent>(first, fold, (view$) => {
     const authority = ca && meshAuthority(ca, kube, view$, scheduler);
+    const credentials = kube && proxyCredentials(kube, config.debounce, scheduler);
     const confirm$ = new Subject<void>();
-    const askedKeys$ = view$.pipe(
-      map(({ store }) => store),
-      filter((store) => store !== undefined),
-      distinctUntilChanged(),
-      keysRequests(),
-    );
-    const keys$ = keysSource(
-      askedKeys$,
-      (from) => fetchKeys(from, config.blockedRanges),
-      scheduler,
-    );
-    const told$ = merge(event$, keys$).pipe(
-      holdRemovals(config.massRemovalHold, confirm$, scheduler),
-      snapshots([...sources, keysSourceName], config, config.debounce, scheduler),
-      share(),
-    );
-    const snapshot$ = told$.pipe(
+    const step$ = sourceSteps(parts, view$, confirm$);
+    const snapshot$ = step$.pipe(
       ofType('built'),
       map(({ snapshot }) => snapshot),
       shareReplay({ bufferSize: 1, refCount: true }),
     );
-    const asked$ = terminate$.pipe(share());
-    const ending$ = asked$.pipe(
-      take(1),
-      withLatestFrom(view$),
-      map(([by, { connections }]) => ({
-        by,
-        ms: Math.min(config.shutdownDuration, connections.size * leavePause),
-      })),
-      share(),
-    );
-    const { view: viewIn, views$, forget$ } = proxyViews(scheduler);
-    const viewOfNode = ({ snapshot }: DiscoveryView, node: Node): ProxyWithView | undefined => {
-      const proxy = proxyOf(node);
-      if (snapshot === undefined || typeof proxy === 'string') return undefined;
-      const { environment } = snapshot;
-      const parts = { environment, reported: proxy, view: viewIn(snapshot, proxy) };
-      return { ...parts, node: withWorkload(environment, proxy) };
-    };
-    const viewFor$ = (
-      node: Node,
-      comes: 'empty-handed' | 'with-versions',
-    ): Observable<View> | string => {
-      const proxy = proxyOf(node);
-      if (typeof proxy === 'string') return proxy;
-      // An empty source at the start means a failed mount more often than an intention.
-      const mayServe = ({ content }: Snapshot) =>
-        comes === 'empty-handed' || content === 'received';
-      return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
-    };
-    const credentials = kube && proxyCredentials(kube, config.debounce, scheduler);
+    const ending = endingOf(terminate$, view$, config.shutdownDuration, scheduler);
+    const views = proxyViews(scheduler);
     const grpc$ = serveGrpc(
       {
         plain: config.grpc,
         secure:
           config.secure &&
           securePort(config.secure, {
-            ...{ authority, findApi, snapshot$, scheduler },
+            ...{ authority, findApi: parts.findApi, snapshot$, scheduler },
             blockedRanges: config.blockedRanges,
           }),
       },
       {
-        viewFor$,
+        viewFor$: (node, comes) => viewFor(snapshot$, views, node, comes),
         secretsOf$: (caller, names) => secretsOf$(credentials, caller, names),
         controlPlane: JSON.stringify({
           Component: 'pilot-discovery',
@@ -164,67 +114,79 @@ export function runDiscovery(
         throttle: config.pushThrottle,
         keepalive: config.keepalive,
         largestRequest: config.largestRequest,
-        drain$: ending$.pipe(map(({ ms }) => ms)),
+        drain$: ending.drain$,
         scheduler,
       },
     );
-    const servers: readonly (readonly [
-      ServerName,
-      ListenAddress | undefined,
-      (address: ListenAddress) => Observable<DiscoveryEvent>,
-    ])[] = [
-      [
-        'httpAddr',
-        config.http,
-        http(
-          'httpAddr',
-          debugRoutes(
-            view$,
-            () => scheduler.now(),
-            viewOfNode,
-            () => confirm$.next(),
-          ),
-        ),
-      ],
-      [
-        'monitoringAddr',
-        config.monitoring,
-        http('monitoringAddr', monitoringRoutes(view$, version)),
-      ],
-    ];
-    const served$ = merge(
-      grpc$,
-      ...servers.map(([, address, serve$]) => (address === undefined ? EMPTY : serve$(address))),
+    const debug = debugRoutes(
+      view$,
+      () => scheduler.now(),
+      (view, node) => viewOfNode(view, views, node),
+      () => confirm$.next(),
     );
-    const over: DiscoveryEvent = { type: 'over' };
-    const end$ = merge(
-      ending$.pipe(
-        switchMap(({ by, ms }) =>
-          concat(
-            of<DiscoveryEvent>({ type: 'terminate-requested', by }),
-            timer(ms, scheduler).pipe(map(() => over)),
-          ),
-        ),
-      ),
-      asked$.pipe(
-        skip(1),
-        map(() => over),
-      ),
-    );
-    // If a proxy connects before the first snapshot is built, that snapshot answers it.
-    const kept$ = snapshot$.pipe(ignoreElements());
-    const reopened$ = reopen$.pipe(map((): DiscoveryEvent => ({ type: 'reopen-requested' })));
     return merge(
-      end$,
-      reopened$,
+      ending.event$,
+      reopen$.pipe(map((): DiscoveryEvent => ({ type: 'reopen-requested' }))),
       authority?.event$ ?? EMPTY,
       credentials?.event$ ?? EMPTY,
-      served$,
-      kept$,
-      forget$,
-      told$,
+      grpc$,
+      http('httpAddr', config.http, debug),
+      http('monitoringAddr', config.monitoring, monitoringRoutes(view$, version)),
+      // If a proxy connects before the first snapshot is built, that snapshot answers it.
+      snapshot$.pipe(ignoreElements()),
+      views.forget$,
+      step$,
     );
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
+}
+
+/** Emits the steps of the store and the snapshots. Hot: all subscribers share the sources. */
+function sourceSteps(
+  { config, event$, sources, scheduler }: DiscoveryParts,
+  view$: Observable<DiscoveryView>,
+  confirm$: Observable<void>,
+): Observable<StoreStep | Built> {
+  const request$ = view$.pipe(
+    map(({ store }) => store),
+    filter((store) => store !== undefined),
+    distinctUntilChanged(),
+    keysRequests(),
+  );
+  const keys$ = keysSource(request$, (from) => fetchKeys(from, config.blockedRanges), scheduler);
+  return merge(event$, keys$).pipe(
+    holdRemovals(config.massRemovalHold, confirm$, scheduler),
+    snapshots([...sources, keysSourceName], config, config.debounce, scheduler),
+    share(),
+  );
+}
+
+type Views = ReturnType<typeof proxyViews>;
+
+/** Returns the view of a node for a page; undefined if there is no snapshot yet. */
+function viewOfNode(
+  { snapshot }: DiscoveryView,
+  { view: viewIn }: Views,
+  node: Node,
+): ProxyWithView | undefined {
+  const proxy = proxyOf(node);
+  if (snapshot === undefined || typeof proxy === 'string') return undefined;
+  const { environment } = snapshot;
+  const parts = { environment, reported: proxy, view: viewIn(snapshot, proxy) };
+  return { ...parts, node: withWorkload(environment, proxy) };
+}
+
+/** Returns the views of a proxy, or why the node is no proxy. */
+function viewFor(
+  snapshot$: Observable<Snapshot>,
+  { views$ }: Views,
+  node: Node,
+  comes: 'empty-handed' | 'with-versions',
+): Observable<View> | string {
+  const proxy = proxyOf(node);
+  if (typeof proxy === 'string') return proxy;
+  // An empty source at the start means a failed mount more often than an intention.
+  const mayServe = ({ content }: Snapshot) => comes === 'empty-handed' || content === 'received';
+  return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
 }
 
 /** Returns the secrets of a client; a client that is not authenticated gets none. */
@@ -242,19 +204,21 @@ function secretsOf$(
   return credentials.of$(caller, names);
 }
 
+/** Serves routes at an address, if there is one. */
 function http(
   server: ServerName,
+  address: ListenAddress | undefined,
   routes: (path: string) => Handler,
-): (address: ListenAddress) => Observable<DiscoveryEvent> {
-  return ({ host, port }) => {
-    const serverAddress = { server, address: `${host}:${port}` };
-    return statusServer(port, routes, host === '' ? undefined : host).pipe(
-      concatMap((event): readonly DiscoveryEvent[] => {
-        if (event.type === 'listening') return [{ type: event.type, ...serverAddress }];
-        return event.type === 'failed' || event.type === 'not-taken'
-          ? [{ type: event.type, ...serverAddress, reason: event.reason }]
-          : [];
-      }),
-    );
-  };
+): Observable<DiscoveryEvent> {
+  if (address === undefined) return EMPTY;
+  const { host, port } = address;
+  const serverAddress = { server, address: `${host}:${port}` };
+  return statusServer(port, routes, host === '' ? undefined : host).pipe(
+    concatMap((event): readonly DiscoveryEvent[] => {
+      if (event.type === 'listening') return [{ type: event.type, ...serverAddress }];
+      return event.type === 'failed' || event.type === 'not-taken'
+        ? [{ type: event.type, ...serverAddress, reason: event.reason }]
+        : [];
+    }),
+  );
 }
