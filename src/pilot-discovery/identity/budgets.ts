@@ -44,8 +44,7 @@ export function budgets({ burst, perSecond }: Budget): Budgets {
   return {
     isSpent: (client, now) => leftOf(client, now) < 1,
     spend: (client, now) => {
-      const left = leftOf(client, now) - 1;
-      setNewest(accounts, client, { left, at: now }, mostClients);
+      setNewest(accounts, client, { left: leftOf(client, now) - 1, at: now }, mostClients);
     },
   };
 }

@@ -204,9 +204,8 @@ export const discoveryCa: readonly Mutant[] = [
   {
     id: 'discovery-ca/rate-table',
     file: 'pilot-discovery/identity/budgets.ts',
-    find: 'const left = leftOf(client, now) - 1;\n      setNewest(accounts, client, { left, at: now }, mostClients)',
-    replace:
-      'const left = leftOf(client, now) - 1;\n      setNewest(accounts, client, { left, at: now }, 2 * mostClients)',
+    find: '{ left: leftOf(client, now) - 1, at: now }, mostClients)',
+    replace: '{ left: leftOf(client, now) - 1, at: now }, 2 * mostClients)',
   },
   {
     id: 'discovery-ca/rate-clock',
@@ -217,8 +216,8 @@ export const discoveryCa: readonly Mutant[] = [
   {
     id: 'discovery-ca/rate-step',
     file: 'pilot-discovery/identity/budgets.ts',
-    find: 'setNewest(accounts, client, { left, at: now }, mostClients);\n    return left',
-    replace: 'return left',
+    find: 'setNewest(accounts, client, { left, at: now }, mostClients);',
+    replace: '',
   },
   {
     id: 'discovery-ca/in-turn',
