@@ -3,6 +3,7 @@ import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
 import type { Protocol } from '../../istio/fields/values.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import type { Http2ProtocolOptionsSchema } from '../../../shared/proto/envoy/config/core/v3/protocol_pb.ts';
 import { HttpProtocolOptionsSchema } from '../../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import { packed, type Init } from '../encoding/typed-config.ts';
@@ -90,7 +91,7 @@ export function httpOptions(
   return protocolOptions({
     ...(common !== undefined && { commonHttpProtocolOptions: common }),
     ...(names !== undefined && { upstreamHttpProtocolOptions: names }),
-    upstreamProtocolOptions: versionOptions(http, streams),
+    upstreamProtocolOptions: versionOptions(http, streams, pool),
   });
 }
 
@@ -106,17 +107,37 @@ export const asDownstream = {
   value: { httpProtocolOptions: {}, http2ProtocolOptions: {} },
 } as const;
 
+/** Returns the PING frames of a pool, as a part of the options of HTTP/2. */
+function pings(
+  pool: ConnectionPool | undefined,
+): Pick<Init<typeof Http2ProtocolOptionsSchema>, 'connectionKeepalive'> {
+  const keepAlive = pool?.http.http2KeepAlive;
+  if (keepAlive === undefined) return {};
+  const { intervalMs, timeoutMs } = keepAlive;
+  return {
+    connectionKeepalive: {
+      interval: protoDuration(intervalMs),
+      timeout: protoDuration(timeoutMs),
+    },
+  };
+}
+
 function versionOptions(
   http: UpstreamHttp,
   streams: number | undefined,
+  pool: ConnectionPool | undefined,
 ): NonNullable<HttpProtocolOptions['upstreamProtocolOptions']> {
-  if (http === 'as-downstream') return asDownstream;
+  if (http === 'as-downstream')
+    return {
+      case: 'useDownstreamProtocolConfig',
+      value: { httpProtocolOptions: {}, http2ProtocolOptions: pings(pool) },
+    };
   if (http !== 'http2')
     return {
       case: 'explicitHttpConfig',
       value: { protocolConfig: { case: 'httpProtocolOptions', value: {} } },
     };
-  const value = isSet(streams) ? { maxConcurrentStreams: streams } : {};
+  const value = { ...(isSet(streams) && { maxConcurrentStreams: streams }), ...pings(pool) };
   return {
     case: 'explicitHttpConfig',
     value: { protocolConfig: { case: 'http2ProtocolOptions', value } },

@@ -151,7 +151,7 @@ const redirectCodes: Readonly<Record<number, RedirectCode>> = {
 };
 
 function redirect(
-  { uri, authority, scheme, port, redirectCode }: Redirect,
+  { uri, prefixRewrite, authority, scheme, port, redirectCode }: Redirect,
   around: RouteSurroundings,
 ): Init<typeof RedirectActionSchema> {
   const wanted = port === 'from-request-port' ? around.port : typeof port === 'number' ? port : 0;
@@ -160,7 +160,10 @@ function redirect(
     ...(scheme !== '' && { schemeRewriteSpecifier: { case: 'schemeRedirect', value: scheme } }),
     hostRedirect: authority,
     portRedirect: wanted === usual ? 0 : wanted,
-    pathRewriteSpecifier: { case: 'pathRedirect', value: uri },
+    pathRewriteSpecifier:
+      prefixRewrite === undefined
+        ? { case: 'pathRedirect', value: uri }
+        : { case: 'prefixRewrite', value: prefixRewrite },
     responseCode: redirectCodes[redirectCode] ?? RedirectCode.MOVED_PERMANENTLY,
   };
 }

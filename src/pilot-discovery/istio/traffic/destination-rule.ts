@@ -115,7 +115,15 @@ export interface ConnectionPool {
     readonly h2UpgradePolicy: 'default' | 'upgrade' | 'do-not-upgrade';
     readonly useClientProtocol: boolean;
     readonly maxConcurrentStreams: number | undefined;
+    /** PING frames on connections of HTTP/2, in ms; undefined for none. */
+    readonly http2KeepAlive: Http2KeepAlive | undefined;
   };
+}
+
+/** A connection is closed if a PING frame has no answer within `timeoutMs`. */
+export interface Http2KeepAlive {
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
 }
 
 export interface OutlierDetection {

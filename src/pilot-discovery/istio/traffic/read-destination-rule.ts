@@ -2,6 +2,7 @@ import type {
   ConnectionPool,
   DestinationRule,
   HashKey,
+  Http2KeepAlive,
   LoadBalancer,
   OutlierDetection,
   PortPolicy,
@@ -159,6 +160,17 @@ const ratio: ReadMember<number | undefined> = (value, place) => {
   return undefined;
 };
 
+/** Envoy takes no interval or timeout below 1 ms. */
+const http2KeepAlive: ReadMember<Http2KeepAlive> = (value, place) =>
+  members(value, place, [], (get, has) => {
+    for (const name of ['interval', 'timeout'] as const)
+      if (!has(name)) wrong(below(place, name), 'it is missing: a duration');
+    return {
+      intervalMs: get('interval', durationAbove0) ?? 1,
+      timeoutMs: get('timeout', durationAbove0) ?? 1,
+    };
+  });
+
 const written: ReadMember<ConnectionPool> = (value, place) =>
   members(value, place, [], (get) => ({
     tcp: get('tcp', (inner, tcpPlace) =>
@@ -195,6 +207,7 @@ const written: ReadMember<ConnectionPool> = (value, place) =>
         ),
         useClientProtocol: getHttp('useClientProtocol', boolean) ?? false,
         maxConcurrentStreams: getHttp('maxConcurrentStreams', count),
+        http2KeepAlive: getHttp('http2KeepAlive', maybe(http2KeepAlive)),
       })),
     ),
   }));

@@ -99,18 +99,21 @@ const redirect: ReadMember<Redirect> = (value, place) =>
     const redirectCode = get('redirectCode', count) ?? 301;
     if (![0, 301, 302, 303, 307, 308].includes(redirectCode))
       wrong(below(place, 'redirectCode'), `${redirectCode} is not one of 301, 302, 303, 307, 308`);
-    if (!['uri', 'authority', 'scheme', 'port', 'derivePort'].some(has))
+    if (!['uri', 'prefixRewrite', 'authority', 'scheme', 'port', 'derivePort'].some(has))
       wrong(place, 'it leads back to itself: give uri, authority, scheme or port');
+    if (has('uri') && has('prefixRewrite'))
+      wrong(place, 'uri and prefixRewrite exclude each other: leave one out');
     const scheme = get('scheme', text);
     if (scheme !== '' && scheme !== 'http' && scheme !== 'https')
       wrong(below(place, 'scheme'), `'${scheme}' is not http or https`);
     const parts = {
       uri: get('uri', text),
+      prefixRewrite: get('prefixRewrite', maybe(needed)),
       authority: get('authority', text),
       scheme,
       redirectCode,
     };
-    if (/[\0\r\n]/.test(parts.uri + parts.authority))
+    if (/[\0\r\n]/.test(parts.uri + (parts.prefixRewrite ?? '') + parts.authority))
       wrong(place, 'a line end cannot be in a redirect');
     return { ...parts, port: number ?? (has('derivePort') ? derived : undefined) };
   });
@@ -263,6 +266,14 @@ function check(
     wrong(below(place, 'rewrite'), 'a redirect is not rewritten: leave it out');
   if (to !== undefined && broken !== undefined)
     wrong(below(place, 'fault'), 'a redirect has no fault: leave it out');
+  if (to?.prefixRewrite !== undefined)
+    matches.forEach(({ uri }, index) => {
+      if (uri !== undefined && uri.type !== 'prefix')
+        wrong(
+          below(place, `match[${index}].uri`),
+          'redirect.prefixRewrite replaces a prefix: match by prefix, or give redirect.uri',
+        );
+    });
   const { set, add } = heads.request;
   const authorities = [
     changed?.authority ?? '',

@@ -114,7 +114,10 @@ export interface Headers {
 }
 
 export interface Redirect {
+  /** Replaces the whole path. */
   readonly uri: string;
+  /** Replaces the prefix that the match names; undefined if it is not given. */
+  readonly prefixRewrite: string | undefined;
   readonly authority: string;
   readonly scheme: string;
   /** Undefined if it is not given. */

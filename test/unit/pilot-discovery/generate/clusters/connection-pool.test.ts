@@ -137,6 +137,27 @@ common_http_protocol_options: {}
 explicit_http_config: { http2_protocol_options: { max_concurrent_streams: 7 } }`),
     ],
     [
+      'PING frames of HTTP/2',
+      'http2',
+      http('{ http2KeepAlive: { interval: 30s, timeout: 500ms } }'),
+      options(`explicit_http_config:
+  http2_protocol_options: { connection_keepalive: { interval: 30s, timeout: 0.500s } }`),
+    ],
+    [
+      'PING frames, if the caller speaks HTTP/2',
+      'auto',
+      http('{ http2KeepAlive: { interval: 30s, timeout: 5s } }'),
+      options(`use_downstream_protocol_config:
+  http_protocol_options: {}
+  http2_protocol_options: { connection_keepalive: { interval: 30s, timeout: 5s } }`),
+    ],
+    [
+      'HTTP/1.1, which has no PING frames',
+      'http',
+      http('{ http2KeepAlive: { interval: 30s, timeout: 5s } }'),
+      '{}',
+    ],
+    [
       'streams, which an upgrade leaves as they are',
       'http',
       http('{ h2UpgradePolicy: UPGRADE, maxConcurrentStreams: 7 }'),

@@ -152,6 +152,7 @@ hash_policy: [{ header: { header_name: x-user } }]`),
 describe('a route that redirects', () => {
   it.each<[what: string, redirect: string, action: string]>([
     ['the path', '{ uri: /b }', '{ path_redirect: /b }'],
+    ['the prefix of the path', '{ prefixRewrite: /b }', '{ prefix_rewrite: /b }'],
     [
       'the host, for good if it is not said',
       '{ authority: b.mesh }',

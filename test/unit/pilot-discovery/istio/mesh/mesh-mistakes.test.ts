@@ -170,6 +170,14 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       'http[0].redirect.redirectCode: 200 is not one of 301, 302, 303, 307, 308',
     ],
     [
+      '{ hosts: [a.com], http: [{ redirect: { uri: /, prefixRewrite: /b } }] }',
+      'http[0].redirect: uri and prefixRewrite exclude each other: leave one out',
+    ],
+    [
+      '{ hosts: [a.com], http: [{ match: [{ uri: { exact: /a } }], redirect: { prefixRewrite: /b } }] }',
+      'http[0].match[0].uri: redirect.prefixRewrite replaces a prefix: match by prefix, or give redirect.uri',
+    ],
+    [
       '{ hosts: [a.com], http: [{ directResponse: { status: 99 } }] }',
       'http[0].directResponse.status: 99 is not a whole number from 200 to 599',
     ],
@@ -316,6 +324,14 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     [
       '{ host: a.com, trafficPolicy: { connectionPool: { tcp: { connectTimeout: 1 } } } }',
       "trafficPolicy.connectionPool.tcp.connectTimeout: 1 is not a duration of 1ms or more (such as '500ms' or '1.5s')",
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { connectionPool: { http: { http2KeepAlive: { interval: 1s } } } } }',
+      'trafficPolicy.connectionPool.http.http2KeepAlive.timeout: it is missing: a duration',
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { connectionPool: { http: { http2KeepAlive: { interval: 0s, timeout: 1s } } } } }',
+      "trafficPolicy.connectionPool.http.http2KeepAlive.interval: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
     ],
     [
       '{ host: a.com, trafficPolicy: { connectionPool: { http: { h2UpgradePolicy: YES } } } }',

@@ -20,7 +20,7 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_config_core_v3_protocol: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CiNlbnZveS9jb25maWcvY29yZS92My9wcm90b2NvbC5wcm90bxIUZW52b3kuY29uZmlnLmNvcmUudjMiTAobVXBzdHJlYW1IdHRwUHJvdG9jb2xPcHRpb25zEhAKCGF1dG9fc25pGAEgASgIEhsKE2F1dG9fc2FuX3ZhbGlkYXRpb24YAiABKAgivgMKE0h0dHBQcm90b2NvbE9wdGlvbnMSLwoMaWRsZV90aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjoKF21heF9jb25uZWN0aW9uX2R1cmF0aW9uGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEkEKG21heF9yZXF1ZXN0c19wZXJfY29ubmVjdGlvbhgGIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRI2ChNtYXhfc3RyZWFtX2R1cmF0aW9uGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEm8KH2hlYWRlcnNfd2l0aF91bmRlcnNjb3Jlc19hY3Rpb24YBSABKA4yRi5lbnZveS5jb25maWcuY29yZS52My5IdHRwUHJvdG9jb2xPcHRpb25zLkhlYWRlcnNXaXRoVW5kZXJzY29yZXNBY3Rpb24iTgocSGVhZGVyc1dpdGhVbmRlcnNjb3Jlc0FjdGlvbhIJCgVBTExPVxAAEhIKDlJFSkVDVF9SRVFVRVNUEAESDwoLRFJPUF9IRUFERVIQAiKhAQoUSHR0cDFQcm90b2NvbE9wdGlvbnMSNgoSYWxsb3dfYWJzb2x1dGVfdXJsGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRIWCg5hY2NlcHRfaHR0cF8xMBgCIAEoCBIgChhkZWZhdWx0X2hvc3RfZm9yX2h0dHBfMTAYAyABKAkSFwoPZW5hYmxlX3RyYWlsZXJzGAUgASgIIvMBChRIdHRwMlByb3RvY29sT3B0aW9ucxI8ChZtYXhfY29uY3VycmVudF9zdHJlYW1zGAIgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEkAKGmluaXRpYWxfc3RyZWFtX3dpbmRvd19zaXplGAMgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEkQKHmluaXRpYWxfY29ubmVjdGlvbl93aW5kb3dfc2l6ZRgEIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRIVCg1hbGxvd19jb25uZWN0GAUgASgIYgZwcm90bzM',
+    'CiNlbnZveS9jb25maWcvY29yZS92My9wcm90b2NvbC5wcm90bxIUZW52b3kuY29uZmlnLmNvcmUudjMiTAobVXBzdHJlYW1IdHRwUHJvdG9jb2xPcHRpb25zEhAKCGF1dG9fc25pGAEgASgIEhsKE2F1dG9fc2FuX3ZhbGlkYXRpb24YAiABKAgivgMKE0h0dHBQcm90b2NvbE9wdGlvbnMSLwoMaWRsZV90aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjoKF21heF9jb25uZWN0aW9uX2R1cmF0aW9uGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEkEKG21heF9yZXF1ZXN0c19wZXJfY29ubmVjdGlvbhgGIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRI2ChNtYXhfc3RyZWFtX2R1cmF0aW9uGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEm8KH2hlYWRlcnNfd2l0aF91bmRlcnNjb3Jlc19hY3Rpb24YBSABKA4yRi5lbnZveS5jb25maWcuY29yZS52My5IdHRwUHJvdG9jb2xPcHRpb25zLkhlYWRlcnNXaXRoVW5kZXJzY29yZXNBY3Rpb24iTgocSGVhZGVyc1dpdGhVbmRlcnNjb3Jlc0FjdGlvbhIJCgVBTExPVxAAEhIKDlJFSkVDVF9SRVFVRVNUEAESDwoLRFJPUF9IRUFERVIQAiKhAQoUSHR0cDFQcm90b2NvbE9wdGlvbnMSNgoSYWxsb3dfYWJzb2x1dGVfdXJsGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRIWCg5hY2NlcHRfaHR0cF8xMBgCIAEoCBIgChhkZWZhdWx0X2hvc3RfZm9yX2h0dHBfMTAYAyABKAkSFwoPZW5hYmxlX3RyYWlsZXJzGAUgASgIIroCChRIdHRwMlByb3RvY29sT3B0aW9ucxI8ChZtYXhfY29uY3VycmVudF9zdHJlYW1zGAIgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEkAKGmluaXRpYWxfc3RyZWFtX3dpbmRvd19zaXplGAMgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEkQKHmluaXRpYWxfY29ubmVjdGlvbl93aW5kb3dfc2l6ZRgEIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5VSW50MzJWYWx1ZRIVCg1hbGxvd19jb25uZWN0GAUgASgIEkUKFGNvbm5lY3Rpb25fa2VlcGFsaXZlGA8gASgLMicuZW52b3kuY29uZmlnLmNvcmUudjMuS2VlcGFsaXZlU2V0dGluZ3MibAoRS2VlcGFsaXZlU2V0dGluZ3MSKwoIaW50ZXJ2YWwYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SKgoHdGltZW91dBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbmIGcHJvdG8z',
     [file_google_protobuf_duration, file_google_protobuf_wrappers],
   );
 
@@ -169,6 +169,11 @@ export type Http2ProtocolOptions = Message<'envoy.config.core.v3.Http2ProtocolOp
    * @generated from field: bool allow_connect = 5;
    */
   allowConnect: boolean;
+
+  /**
+   * @generated from field: envoy.config.core.v3.KeepaliveSettings connection_keepalive = 15;
+   */
+  connectionKeepalive?: KeepaliveSettings;
 };
 
 /**
@@ -178,3 +183,26 @@ export type Http2ProtocolOptions = Message<'envoy.config.core.v3.Http2ProtocolOp
 export const Http2ProtocolOptionsSchema: GenMessage<Http2ProtocolOptions> =
   /*@__PURE__*/
   messageDesc(file_envoy_config_core_v3_protocol, 3);
+
+/**
+ * @generated from message envoy.config.core.v3.KeepaliveSettings
+ */
+export type KeepaliveSettings = Message<'envoy.config.core.v3.KeepaliveSettings'> & {
+  /**
+   * @generated from field: google.protobuf.Duration interval = 1;
+   */
+  interval?: Duration;
+
+  /**
+   * @generated from field: google.protobuf.Duration timeout = 2;
+   */
+  timeout?: Duration;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.KeepaliveSettings.
+ * Use `create(KeepaliveSettingsSchema)` to create a new message.
+ */
+export const KeepaliveSettingsSchema: GenMessage<KeepaliveSettings> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_protocol, 4);
