@@ -47,7 +47,7 @@ export const tracingFlags = {
     value: 'host:port',
     text: 'Datadog agent for traces',
     default: '',
-    example: '$(HOST_IP):8126',
+    example: '10.0.0.1:8126',
     field: 'tracing.datadog.address',
   },
 } as const satisfies Readonly<Record<string, Flag>>;
