@@ -5,13 +5,14 @@ import { TimedSequencer } from './test/support/timed-sequencer.ts';
 
 /** They compare memory, take every processor for a while, or promise something within seconds: no more than two at once. */
 const inPairs = [
-  'discovery-crowd',
-  'hostile-clients',
-  'layouts',
-  'load',
-  'machine-faults',
-  'orphan',
-].map((name) => `test/e2e/${name}.test.ts`);
+  'contract/envoy-proxy',
+  'e2e/discovery-crowd',
+  'e2e/hostile-clients',
+  'e2e/layouts',
+  'e2e/load',
+  'e2e/machine-faults',
+  'e2e/orphan',
+].map((name) => `test/${name}.test.ts`);
 const endToEnd = [
   'test/e2e/**/*.test.ts',
   'test/contract/**/*.test.ts',
