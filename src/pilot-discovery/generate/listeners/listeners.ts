@@ -43,10 +43,17 @@ const viewOf = (listeners: readonly XdsResource[]): SortedView =>
 const byName = (listeners: readonly XdsResource[]) =>
   listeners.toReversed().map((listener) => [listener.name, listener] as const);
 
-/** Returns all listeners of a proxy as a list. */
-export const listenersOf = (environment: Environment, node: ProxyNode): readonly XdsResource[] => [
-  ...listenerView(environment, node).resources.values(),
-];
+/**
+ * Returns all listeners of a proxy as a list. An outbound and an inbound one may have the same
+ * name.
+ */
+export const listenersOf = (environment: Environment, node: ProxyNode): readonly XdsResource[] =>
+  node.role === 'router'
+    ? gatewayListeners(environment, node)
+    : [
+        ...outboundListeners(environment, node, outboundScope(environment, node)),
+        ...inboundListeners(environment, node),
+      ];
 
 /** Returns the inputs of listeners. As long as they are equal, one by one, the listeners are. */
 export function inputsOfListeners(environment: Environment, node: ProxyNode): readonly unknown[] {
