@@ -26,10 +26,11 @@ const ca = await certificateAuthority();
 const id = 'spiffe://mesh.example/ns/shop/sa/cart';
 const validity = { notBefore: new Date(0), notAfter: new Date(2 * hour) };
 const roots = bundleOf({ 'mesh.example': ca.rootCert });
-const [first, second, renamed] = await Promise.all([
+const [first, second, renamed, early] = await Promise.all([
   svidOf(ca, id, validity),
   svidOf(ca, id, validity),
   svidOf(ca, `${id}2`, validity),
+  svidOf(ca, id, { ...validity, notBefore: new Date(30_000) }),
 ]);
 
 /** What the server tells about the certificate, and the roots, of one stream. */
@@ -94,6 +95,15 @@ describe('socketSecrets', () => {
       const late$ = timer(300).pipe(map(() => first.secret));
       const expected = at({ '0s': 'a', '320ms': 'is' });
       m.expectObservable(draw(server(concat(late$, NEVER))), '^ 1s !').toBe(expected);
+    }),
+  );
+
+  it(
+    'asks again 30 s after a certificate that is not valid yet, since the clock may have been wrong',
+    marbles((m) => {
+      const streams$ = inTurn(lasting(early.secret));
+      const expected = at({ '0s': 'a', '20ms': 'np', '30120ms': 'is' });
+      m.expectObservable(draw(server(streams$)), '^ 40s !').toBe(expected);
     }),
   );
 

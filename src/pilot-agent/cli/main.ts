@@ -23,9 +23,12 @@ process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') === 1) void fail(error); // a running agent first takes its Envoys down
 });
 
-const written = reportLostOutput(process.stdout, (failure) => end(ending(failure)));
-
 const given = spelledOut(process.argv.slice(2), flags, logFlags);
+const isAgent = given[0] === 'proxy' && !given.some((arg) => ['--help', '-h'].includes(arg));
+// Envoy inherits the output of an agent, and Node would make a pipe non-blocking for both.
+const written = isAgent
+  ? () => Promise.resolve()
+  : reportLostOutput(process.stdout, (failure) => end(ending(failure)));
 
 const command = program();
 
@@ -33,9 +36,9 @@ const command = program();
 async function fail(error: unknown): Promise<void> {
   const words = ending(error);
   const [code, why] = words;
-  const isAgent = why !== undefined && command.args[0] === 'proxy';
   const isTold =
-    isAgent &&
+    why !== undefined &&
+    command.args[0] === 'proxy' &&
     (await (
       await import('../run/end/last-words.ts')
     ).lastWords(code, why, command.opts<GivenLogFlags>()));

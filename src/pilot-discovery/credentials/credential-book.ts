@@ -1,12 +1,15 @@
 import {
   combineLatest,
+  concat,
   defer,
   distinctUntilChanged,
   filter,
   finalize,
+  ignoreElements,
   map,
   type Observable,
   of,
+  repeat,
   ReplaySubject,
   scan,
   type SchedulerLike,
@@ -61,7 +64,8 @@ const mostFollowed = { ofNamespace: 500, inAll: 4_000 };
 
 /**
  * Follows the Secrets that proxies name, and no others: so the right to read these is enough. Each
- * is followed once for all proxies, and for 30 s after the last one has left.
+ * is followed once for all proxies, and for 30 to 60 s after the last one has left. One above the
+ * limit is refused, and tried again every 30 s.
  *
  * As in istiod, `NAME` is the pair of the Secret, and `NAME-cacert` are the roots of the Secret
  * with that name; if there is none, those of the Secret `NAME`.
@@ -75,17 +79,27 @@ export function credentialBook(
 ): CredentialBook {
   const objects = new Map<string, Observable<ObjectState>>();
   const states = new Map<string, Observable<CredentialState>>();
-  const object$ = ({ namespace, name }: CredentialName): Observable<ObjectState> =>
-    lasting$(objects, `${namespace}/${name}`, scheduler, () => {
-      const full = limitFlaw(objects, namespace);
-      return full === undefined
-        ? followObjects(api, { kind: 'Secret', namespace, name }, { prune, scheduler }).pipe(
-            scan(objectAfter, undefined),
-            filter((state) => state !== undefined),
-            distinctUntilChanged(),
-          )
-        : of<ObjectState>({ type: 'unread', reason: full });
-    });
+  const followed = new Set<string>();
+  const followed$ = ({ namespace, name }: CredentialName, key: string): Observable<ObjectState> =>
+    defer(() => {
+      const reason = limitFlaw(followed, namespace);
+      if (reason !== undefined)
+        return concat(
+          of<ObjectState>({ type: 'unread', reason }),
+          timer(again, scheduler).pipe(ignoreElements()),
+        );
+      followed.add(key);
+      return followObjects(api, { kind: 'Secret', namespace, name }, { prune, scheduler }).pipe(
+        scan(objectAfter, undefined),
+        filter((state) => state !== undefined),
+        distinctUntilChanged(),
+        finalize(() => followed.delete(key)),
+      );
+    }).pipe(repeat());
+  const object$ = (credential: CredentialName): Observable<ObjectState> => {
+    const key = `${credential.namespace}/${credential.name}`;
+    return lasting$(objects, key, scheduler, () => followed$(credential, key));
+  };
   const whole$ = (credential: CredentialName): Observable<ObjectState> => {
     const { namespace, name } = credential;
     if (!name.endsWith(caSuffix)) return object$(credential);
@@ -140,10 +154,10 @@ function lasting$<T>(
   return shared$;
 }
 
-function limitFlaw(kept: ReadonlyMap<string, unknown>, namespace: string): string | undefined {
+function limitFlaw(followed: ReadonlySet<string>, namespace: string): string | undefined {
   const { ofNamespace, inAll } = mostFollowed;
-  if (kept.size >= inAll) return `${inAll} Secrets are followed already, which is the limit`;
-  const count = [...kept.keys()].filter((key) => key.startsWith(`${namespace}/`)).length;
+  if (followed.size >= inAll) return `${inAll} Secrets are followed already, which is the limit`;
+  const count = [...followed].filter((key) => key.startsWith(`${namespace}/`)).length;
   return count < ofNamespace
     ? undefined
     : `${ofNamespace} Secrets of the namespace are followed already, which is the limit`;

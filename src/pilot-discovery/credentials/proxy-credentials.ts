@@ -15,8 +15,9 @@ import { quiesce } from '../../operators/quiesce.ts';
 import type { KubeApi, KubeWriter } from '../../shared/kube/kube-api.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { SecretsSign } from '../push/secrets-sign.ts';
-import type { TypedView } from '../push/view.ts';
+import type { TypedView, XdsResource } from '../push/view.ts';
 import { credentialBook, type CredentialState } from './credential-book.ts';
+import type { CredentialContent } from './credential-content.ts';
 import type { CredentialEvent } from './credential-event.ts';
 import { type CredentialName, credentialNameOf } from './credential-name.ts';
 import { credentialResource, credentialView } from './credential-resource.ts';
@@ -53,12 +54,20 @@ export function proxyCredentials(
   const tell = (event: CredentialEvent): void => told$.next(event);
   const right$ = readingRights(api, tell, scheduler);
   const credential$ = credentialBook(api, tell, scheduler);
+  const encoded = new WeakMap<CredentialContent, Map<string, XdsResource>>();
+  const resourceOf = (name: string, content: CredentialContent): XdsResource => {
+    const byName = encoded.get(content) ?? new Map<string, XdsResource>();
+    encoded.set(content, byName);
+    const resource = byName.get(name) ?? credentialResource(name, content);
+    byName.set(name, resource);
+    return resource;
+  };
   const views$ = (named: readonly Named[]): Observable<TypedView> =>
     combineLatest(
       named.map(({ resource, credential }) =>
         credential$(credential).pipe(
           map(({ content }: CredentialState) =>
-            content === undefined ? [] : [credentialResource(resource, content)],
+            content === undefined ? [] : [resourceOf(resource, content)],
           ),
           startWith([]),
         ),

@@ -19,7 +19,7 @@ export const clientLimits = {
     beyond: 'RESOURCE_EXHAUSTED',
   },
   secrets: {
-    value: 500,
+    value: 1_000,
     unit: '',
     what: 'Names of secrets that a stream subscribes to',
     beyond: 'RESOURCE_EXHAUSTED',

@@ -111,7 +111,9 @@ function secretsRequested(before: ProxyStream, request: EnvoyRequest): ProxyStep
     return [before, [{ type: 'end', fault: 'limit', reason }]];
   }
   const effects = outcomes.flatMap((outcome) => effectOf(secretTypeUrl, secrets, outcome));
-  return offeredSecrets({ ...before, secrets }, effects);
+  // Without names nothing is followed: what was known may be old when a name comes again.
+  const secretView = secrets.names.size === 0 ? undefined : source;
+  return offeredSecrets({ ...before, secrets, secretView }, effects);
 }
 
 /** Sends the secrets that the proxy lacks. They wait for nothing, and nothing waits for them. */

@@ -146,11 +146,23 @@ function workloadSocketOf(
   const path = `${workloadSocketFolder}/${workloadSocket}`;
   if (fileMountedCerts || namesPair) return { path: undefined, warnings: [] };
   if (workloadSocket !== usualWorkloadSocket) return { path, warnings: [] };
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return { path: undefined, warnings: [] };
-  return stats.isSocket()
+  const kind = kindAt(path);
+  if (kind === 'absent') return { path: undefined, warnings: [] };
+  return kind === 'socket'
     ? { path, warnings: [] }
-    : { path: undefined, warnings: [`${path} is not used: it is not a socket`] };
+    : { path: undefined, warnings: [`${path} is not used: ${kind.flaw}`] };
+}
+
+/** If this user may not look into the folder, a socket is assumed: asking it names the reason. */
+function kindAt(path: string): 'socket' | 'absent' | { readonly flaw: string } {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return 'absent';
+    return stats.isSocket() ? 'socket' : { flaw: 'it is not a socket' };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === 'EACCES' ? 'socket' : { flaw: message };
+  }
 }
 
 /** Returns the source of the workload's secrets; `address` is that of an authority, or empty. */

@@ -56,13 +56,15 @@ const longestSilence = 10_000;
 const together = 20;
 /** In ms. The shortest time until a server is asked again for a certificate that is due. */
 const shortest = 5_000;
+/** In ms. An answer that is refused for its dates may become valid when the clock is set. */
+const refusedAgain = 30_000;
 
 /**
  * Emits a reading of the set of the workload at each answer of a server of secrets, and the events
  * of its identity. A stream that is lost is replaced after 100 ms, doubling up to 5 s, ± 20 %. A
  * server that does not answer within 10 s is asked again. If there is no next certificate when a
  * quarter of the life is left, the server is asked again over a new connection, and each time that
- * half of the time left is over.
+ * half of the time left is over. It is asked again 30 s after an answer that is refused.
  *
  * Removes nothing: the served set stays. Cold. Never ends, never errors.
  */
@@ -180,8 +182,9 @@ function overdue<T>(
 ): Observable<SessionSign<T>> {
   return sign$.pipe(
     switchMap((sign) => {
-      const delay = sign.type === 'answered' && sign.answer.ok ? reask(sign.answer.content) : 0;
-      return delay > 0 && delay < Infinity ? clockTimer(delay, scheduler) : NEVER;
+      if (sign.type !== 'answered') return NEVER;
+      const delay = sign.answer.ok ? reask(sign.answer.content) : refusedAgain;
+      return delay < Infinity ? clockTimer(delay, scheduler) : NEVER;
     }),
     map(() => ({ type: 'overdue' }) as const),
   );

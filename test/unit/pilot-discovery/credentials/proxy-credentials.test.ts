@@ -337,6 +337,25 @@ describe('the secrets of gateways', () => {
     expect(events.map(({ type }) => type)).toEqual(['credential-read', 'credential-gone']);
   });
 
+  it('above 500 of a namespace wait until others are no longer followed', () => {
+    const { kube, advance, proxy, events } = world();
+    kube.put(secret('late', tls(pair)));
+    const others = proxy(Array.from({ length: 500 }, (_, index) => `kubernetes://s${index}`));
+    const late = proxy(['kubernetes://late']);
+    advance(1_000);
+    expect(late.names()).toEqual([]);
+    expect(events.find((event) => 'name' in event && event.name === 'late')).toMatchObject({
+      type: 'credential-refused',
+      reason: '500 Secrets of the namespace are followed already, which is the limit',
+    });
+    others.running.unsubscribe();
+    advance(91_000); // 60 s until they are left, and 30 s until it is tried again
+    expect(late.names()).toEqual(['kubernetes://late']);
+    expect(
+      events.filter((event) => 'name' in event && event.name === 'late').map(({ type }) => type),
+    ).toEqual(['credential-refused', 'credential-read']);
+  });
+
   it('are pushed once for changes within 100 ms', () => {
     const { kube, advance, proxy } = world();
     for (const name of ['a', 'b']) kube.put(secret(name, tls(pair)));

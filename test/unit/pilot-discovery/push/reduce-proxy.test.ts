@@ -556,7 +556,7 @@ describe.each(variants)('reduceProxy, secrets, %s', (variant) => {
     tell(askFor({}));
     expect(tell(secrets({ 'kubernetes://a': 'A' })).answers).toEqual([]);
     expect(tell({ type: 'view', view: view({}) }).answers).toEqual([['A']]);
-    const many = Array.from({ length: 501 }, (_, index) => `kubernetes://${index}`);
+    const many = Array.from({ length: 1_001 }, (_, index) => `kubernetes://${index}`);
     const { effects } = tell(
       askFor({
         names:

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -247,6 +247,15 @@ describe('where the certificate of the workload comes from', () => {
       expect(plan({ env })).toMatchObject({
         workload: authority('ca:1'),
         warnings: [`${usual} is not used: it is not a socket`],
+      });
+    });
+
+    it('is not used if the system cannot tell what it is, which is a warning', () => {
+      mkdirSync(join(usual, '..'), { recursive: true });
+      symlinkSync('socket', usual);
+      expect(plan({ env: { CA_ADDR: 'ca:1' } })).toMatchObject({
+        workload: authority('ca:1'),
+        warnings: [expect.stringMatching(`^${usual} is not used: ELOOP`)],
       });
     });
 
