@@ -2,13 +2,19 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from './proxy-stream.ts';
 
-/** Returns a hash of the content of an answer. Pure. */
-export function answerNonce({
-  typeUrl,
-  version,
-  resources,
-  removed,
-}: Omit<Answer, 'nonce' | 'snapshot'>): string {
+/**
+ * Returns the nonce of an answer: a hash of its content. If the last answer had the same content,
+ * it is another one: a request with new names repeats the last nonce, and must not look like an ACK
+ * of this answer. Pure.
+ */
+export function answerNonce(content: AnswerContent, lastNonce: string | undefined): string {
+  const hash = hashOf(content);
+  return hash === lastNonce ? `${hash}+` : hash;
+}
+
+type AnswerContent = Omit<Answer, 'nonce' | 'snapshot'>;
+
+function hashOf({ typeUrl, version, resources, removed }: AnswerContent): string {
   const hash = createHash('sha1').update(`${typeUrl}\n${version}\n`);
   // A client may choose a name, with any character in it.
   for (const resource of resources)

@@ -128,9 +128,7 @@ function writeAnswer(
       : [...given.values()],
     removed: state.variant === 'delta' ? [...removed, ...absent] : [],
   };
-  const hash = answerNonce(content);
-  // A request with new names repeats the last nonce, and must not look like an ACK of this answer.
-  const nonce = hash === before.lastNonce ? `${hash}+` : hash;
+  const nonce = answerNonce(content, before.lastNonce);
   const message: Answer = { ...content, nonce, snapshot: view.snapshot };
   return { nonce, note: view.snapshot, message };
 }

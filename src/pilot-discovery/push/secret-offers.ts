@@ -17,15 +17,14 @@ export const secretOffers: SubscriptionPolicy<ProxyKind> = {
       ? { type: 'nothing' }
       : { type: 'give', given: changed, removed: [], unanswered: missing, leaves: 'nothing' },
   write({ given }, { lastNonce }, { state: { secretView } }) {
-    const said = {
+    const content = {
       typeUrl: secretTypeUrl,
       version: secretView?.version ?? '',
       resources: [...given.values()],
       removed: [],
     };
-    const hash = answerNonce(said);
-    const nonce = hash === lastNonce ? `${hash}+` : hash;
-    const message: Answer = { ...said, nonce, snapshot: 0 };
+    const nonce = answerNonce(content, lastNonce);
+    const message: Answer = { ...content, nonce, snapshot: 0 };
     return { nonce, note: 0, message };
   },
 };

@@ -63,8 +63,8 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/equal-nonce',
-    file: 'pilot-discovery/push/proxy-policy.ts',
-    find: 'hash === before.lastNonce ? `${hash}+` : hash',
+    file: 'pilot-discovery/push/answer-nonce.ts',
+    find: 'hash === lastNonce ? `${hash}+` : hash',
     replace: 'hash',
   },
   {

@@ -85,13 +85,10 @@ export function httpOptions(
 ): Cluster {
   const common = commonOptions(pool);
   if (http === 'unsaid' && common === undefined && names === undefined) return {};
-  // As in Istio, an upgrade sets no limit of streams.
-  const streams =
-    pool?.http.h2UpgradePolicy === 'upgrade' ? undefined : pool?.http.maxConcurrentStreams;
   return protocolOptions({
     ...(common !== undefined && { commonHttpProtocolOptions: common }),
     ...(names !== undefined && { upstreamHttpProtocolOptions: names }),
-    upstreamProtocolOptions: versionOptions(http, streams, pool),
+    upstreamProtocolOptions: versionOptions(http, pool),
   });
 }
 
@@ -124,19 +121,21 @@ function pings(
 
 function versionOptions(
   http: UpstreamHttp,
-  streams: number | undefined,
   pool: ConnectionPool | undefined,
 ): NonNullable<HttpProtocolOptions['upstreamProtocolOptions']> {
   if (http === 'as-downstream')
     return {
-      case: 'useDownstreamProtocolConfig',
-      value: { httpProtocolOptions: {}, http2ProtocolOptions: pings(pool) },
+      ...asDownstream,
+      value: { ...asDownstream.value, http2ProtocolOptions: pings(pool) },
     };
   if (http !== 'http2')
     return {
       case: 'explicitHttpConfig',
       value: { protocolConfig: { case: 'httpProtocolOptions', value: {} } },
     };
+  // As in Istio, an upgrade sets no limit of streams.
+  const streams =
+    pool?.http.h2UpgradePolicy === 'upgrade' ? undefined : pool?.http.maxConcurrentStreams;
   const value = { ...(isSet(streams) && { maxConcurrentStreams: streams }), ...pings(pool) };
   return {
     case: 'explicitHttpConfig',
