@@ -9,17 +9,18 @@ import {
   map,
   type Observable,
   of,
+  pairwise,
   repeat,
-  ReplaySubject,
   scan,
   type SchedulerLike,
-  share,
+  startWith,
   switchMap,
   tap,
   timer,
 } from 'rxjs';
 import { isDeepStrictEqual } from 'node:util';
 import { pollUntil } from '../../operators/poll-until.ts';
+import { sharedByKey } from '../../operators/shared-by-key.ts';
 import { pemCertificates, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
 import { followObjects } from '../../shared/kube/follow.ts';
 import type { FollowSign } from '../../shared/kube/follow-state.ts';
@@ -77,8 +78,8 @@ export function credentialBook(
   tell: (event: CredentialEvent) => void,
   scheduler: SchedulerLike,
 ): CredentialBook {
-  const objects = new Map<string, Observable<ObjectState>>();
-  const states = new Map<string, Observable<CredentialState>>();
+  const objectOf$ = sharedByKey<ObjectState>(lingering, scheduler);
+  const stateOf$ = sharedByKey<CredentialState>(lingering, scheduler);
   const followed = new Set<string>();
   const followed$ = ({ namespace, name }: CredentialName, key: string): Observable<ObjectState> =>
     defer(() => {
@@ -98,7 +99,7 @@ export function credentialBook(
     }).pipe(repeat());
   const object$ = (credential: CredentialName): Observable<ObjectState> => {
     const key = `${credential.namespace}/${credential.name}`;
-    return lasting$(objects, key, scheduler, () => followed$(credential, key));
+    return objectOf$(key, () => followed$(credential, key));
   };
   const whole$ = (credential: CredentialName): Observable<ObjectState> => {
     const { namespace, name } = credential;
@@ -111,47 +112,21 @@ export function credentialBook(
   return (credential) => {
     const { namespace, name } = credential;
     const part = name.endsWith(caSuffix) ? 'roots' : 'pair';
-    return lasting$(states, `${namespace}/${name}`, scheduler, () =>
+    return stateOf$(`${namespace}/${name}`, () =>
       whole$(credential).pipe(
         distinctUntilChanged(),
         switchMap((object) => readings(part, object, scheduler)),
         scan(stateAfter, first),
         distinctUntilChanged((a, b) => isDeepStrictEqual(a, b)),
-        scan(
-          ({ now: before }: { readonly now: CredentialState }, now: CredentialState) => ({
-            before,
-            now,
-          }),
-          { before: first, now: first },
-        ),
-        tap(({ before, now }) => {
+        startWith(first),
+        pairwise(),
+        tap(([before, now]) => {
           for (const event of changesOf(before, now)) tell({ ...event, namespace, name });
         }),
-        map(({ now }) => now),
+        map(([, now]) => now),
       ),
     );
   };
-}
-
-/** Returns an observable that is shared, and kept for a while. */
-function lasting$<T>(
-  kept: Map<string, Observable<T>>,
-  key: string,
-  scheduler: SchedulerLike,
-  make$: () => Observable<T>,
-): Observable<T> {
-  const existing$ = kept.get(key);
-  if (existing$ !== undefined) return existing$;
-  const shared$ = make$().pipe(
-    finalize(() => kept.delete(key)),
-    share({
-      connector: () => new ReplaySubject(1),
-      resetOnRefCountZero: () => timer(lingering, scheduler),
-      resetOnComplete: false,
-    }),
-  );
-  kept.set(key, shared$);
-  return shared$;
 }
 
 function limitFlaw(followed: ReadonlySet<string>, namespace: string): string | undefined {

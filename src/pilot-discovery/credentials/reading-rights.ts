@@ -2,18 +2,18 @@
 import {
   distinctUntilChanged,
   expand,
-  finalize,
   map,
   type Observable,
   of,
-  ReplaySubject,
+  pairwise,
   type SchedulerLike,
-  share,
+  startWith,
   switchMap,
   tap,
   timeout,
   timer,
 } from 'rxjs';
+import { sharedByKey } from '../../operators/shared-by-key.ts';
 import { turnstile } from '../../operators/turnstile.ts';
 import type { KubeWriter } from '../../shared/kube/kube-api.ts';
 import { isObject } from '../../shared/text/is-object.ts';
@@ -60,45 +60,45 @@ export function readingRights(
   tell: (event: CredentialEvent) => void,
   scheduler: SchedulerLike,
 ): RightOf {
-  const shared = new Map<string, Observable<ReadingRight>>();
+  const rightOf$ = sharedByKey<ReadingRight>(lingering, scheduler);
   const tooMany = unknown('too many rights are being asked for');
   const through$ = turnstile<ReadingRight>(bounds, of(tooMany));
   const late = unknown(`the API does not answer within ${longest / 1_000} s`);
   return (caller) => {
     const identity = spiffeOf(caller);
-    const existing$ = shared.get(identity);
-    if (existing$ !== undefined) return existing$;
     const ask$ = api.create(path, questionOf(caller), { forbidden: mayReview }).pipe(
       map((answer) => (answer.ok ? rightIn(answer.value) : unknown(answer.failure.reason))),
       timeout({ first: longest, with: () => of(late), scheduler }),
       through$,
     );
-    const right$ = ask$.pipe(
-      expand(({ type }) => timer(counts[type], scheduler).pipe(switchMap(() => ask$))),
-      distinctUntilChanged((a, b) => a.type === b.type),
-      tap(narrate(identity, tell)),
-      finalize(() => shared.delete(identity)),
-      share({
-        connector: () => new ReplaySubject(1),
-        resetOnRefCountZero: () => timer(lingering, scheduler),
-      }),
+    return rightOf$(identity, () =>
+      ask$.pipe(
+        expand(({ type }) => timer(counts[type], scheduler).pipe(switchMap(() => ask$))),
+        distinctUntilChanged((a, b) => a.type === b.type),
+        startWith(unasked),
+        pairwise(),
+        tap(([before, now]) => {
+          const event = changeOf(identity, before, now);
+          if (event !== undefined) tell(event);
+        }),
+        map(([, now]) => now),
+      ),
     );
-    shared.set(identity, right$);
-    return right$;
   };
 }
 
+/** Before the first answer: a right then is no news. */
+const unasked: ReadingRight = { type: 'allowed' };
 const unknown = (reason: string): ReadingRight => ({ type: 'unknown', reason });
 
-/** Returns an observer that tells of a refusal, and of a right after it. */
-function narrate(identity: string, tell: (event: CredentialEvent) => void) {
-  let wasDenied = false;
-  return (right: ReadingRight): void => {
-    if (right.type !== 'allowed')
-      tell({ type: 'credentials-denied', identity, reason: right.reason });
-    else if (wasDenied) tell({ type: 'credentials-allowed', identity });
-    wasDenied = right.type !== 'allowed';
-  };
+/** Returns the event of a change: a refusal, or a right after one. */
+function changeOf(
+  identity: string,
+  before: ReadingRight,
+  now: ReadingRight,
+): CredentialEvent | undefined {
+  if (now.type !== 'allowed') return { type: 'credentials-denied', identity, reason: now.reason };
+  return before.type === 'allowed' ? undefined : { type: 'credentials-allowed', identity };
 }
 
 const questionOf = ({ namespace, serviceAccount }: Caller): string =>
