@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { machineText, writePage } from '../support/write-page.ts';
 import { controlPlane } from '../support/control-plane.ts';
 import { report } from './report.ts';
 import { type CallsReport, runCalls } from './run-calls.ts';
@@ -33,10 +31,6 @@ for (const seed of seeds) {
   for (const difference of differences) console.log(JSON.stringify(difference));
 }
 if (values.write) {
-  const page = await format(report(results, `${cpus().length} cores, Node ${process.version}`), {
-    ...(await resolveConfig('report.md')),
-    parser: 'markdown',
-  });
-  writeFileSync('test/calls/report.md', page);
+  await writePage('test/calls/report.md', report(results, machineText()));
 }
 if ([...results.values()].some(({ differences }) => differences.length > 0)) process.exitCode = 1;

@@ -1,8 +1,8 @@
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { machineText, writePage } from '../support/write-page.ts';
 import { plus, report, type Results } from './report.ts';
 import { runChaos } from './run-chaos.ts';
 
@@ -48,12 +48,7 @@ console.log(sum);
 if (values.write || values.resume) {
   const all: Results = { ...results, [name]: sum };
   writeFileSync(resultsFile, `${JSON.stringify(all, undefined, 2)}\n`);
-  const machine = `${cpus().length} cores, Node ${process.version}`;
-  const page = await format(report(all, machine), {
-    ...(await resolveConfig('report.md')),
-    parser: 'markdown',
-  });
-  writeFileSync('test/chaos/report.md', page);
+  await writePage('test/chaos/report.md', report(all, machineText()));
 }
 if (figures.violations.length > 0) {
   const file = join(tmpdir(), `pilot-agent-chaos-${seed}.log`);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { create, fromBinary, toJson } from '@bufbuild/protobuf';
-import { Client, type ClientDuplexStream, credentials, Metadata } from '@grpc/grpc-js';
+import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import {
@@ -15,9 +15,7 @@ import {
   type CertificateAuthority,
   type Issued,
 } from '../../demo/certificates.ts';
-import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
 import { SecretSchema } from '../../src/shared/proto/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts';
-import { AggregatedDiscoveryService } from '../../src/shared/proto/envoy/service/discovery/v3/ads_pb.ts';
 import {
   type DeltaDiscoveryResponse,
   DeltaDiscoveryRequestSchema,
@@ -39,6 +37,7 @@ import {
 import { type RunningAgent, startAgent } from '../support/e2e/rig.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
+import { openDelta } from '../support/secure-client.ts';
 
 if (kubeProgram === undefined)
   leftOut('secrets of a real Kubernetes API over SDS: there is no API server', 'a program');
@@ -78,26 +77,15 @@ async function askSecrets(
   proof: { readonly root: string; readonly token: string } | undefined,
   within = 2_000,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const method = grpcDefinition(AggregatedDiscoveryService)['deltaAggregatedResources'];
-  if (method === undefined) throw new Error('there is no such method');
-  const client = new Client(
+  const { call, close } = openDelta(
     `localhost:${port}`,
     proof === undefined
       ? credentials.createInsecure()
       : credentials.createSsl(Buffer.from(proof.root)),
-    { 'grpc.use_local_subchannel_pool': 1 },
+    proof === undefined ? {} : { authorization: `Bearer ${proof.token}` },
+    {},
   );
-  const metadata = new Metadata();
-  if (proof !== undefined) metadata.add('authorization', `Bearer ${proof.token}`);
-  const open = client.makeBidiStreamRequest(
-    method.path,
-    method.requestSerialize,
-    method.responseDeserialize,
-    metadata,
-  );
-  const call = open as unknown as ClientDuplexStream<object, DeltaDiscoveryResponse>;
   const got: Record<string, unknown> = {};
-  call.on('error', () => undefined);
   call.on('data', ({ resources }: DeltaDiscoveryResponse) => {
     for (const { name, resource } of resources)
       got[name] = toJson(
@@ -116,8 +104,7 @@ async function askSecrets(
   await eventually(() => Object.keys(got).length === names.length, { within }).catch(
     () => undefined,
   );
-  call.cancel();
-  client.close();
+  close();
   return got;
 }
 

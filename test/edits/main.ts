@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { machineText, writePage } from '../support/write-page.ts';
 import { report, type Results } from './report.ts';
 import { runEdits } from './run-edits.ts';
 
@@ -27,11 +26,6 @@ if (values.write) {
   ) as Results;
   const results: Results = { ...before, [seed]: figures };
   writeFileSync(resultsFile, `${JSON.stringify(results, undefined, 2)}\n`);
-  const machine = `${cpus().length} cores, Node ${process.version}`;
-  const page = await format(report(results, machine), {
-    ...(await resolveConfig('report.md')),
-    parser: 'markdown',
-  });
-  writeFileSync('test/edits/report.md', page);
+  await writePage('test/edits/report.md', report(results, machineText()));
 }
 if (figures.violations.length > 0) process.exitCode = 1;

@@ -1,7 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { writePage } from '../support/write-page.ts';
 import type { Growth } from './growth.ts';
 import { parsers } from './parsers.ts';
 
@@ -80,5 +79,4 @@ The CPU time of an input that is 16 times as large as another one, by the time o
 | --- | --- | --: | --: |
 ${grown.map(({ parser, shape, large, ratio = 0 }) => `| ${parser} | ${shape} | ${large} | ${ratio === 0 ? '' : ratio} |`).join('\n')}
 `;
-const style = await resolveConfig(page);
-if (values.only === '') writeFileSync(page, await format(text, { ...style, parser: 'markdown' }));
+if (values.only === '') await writePage(page, text);

@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { writePage } from '../support/write-page.ts';
 import { startAttacker } from './attacker.ts';
 import { attackedControlPlane } from './control-plane.ts';
 import { type Outcome, report } from './report.ts';
@@ -88,5 +87,4 @@ const { text, failed } = report(
 );
 console.log(text);
 if (failed.length > 0) process.exitCode = 1;
-const style = await resolveConfig(page);
-if (values.only === '') writeFileSync(page, await format(text, { ...style, parser: 'markdown' }));
+if (values.only === '') await writePage(page, text);

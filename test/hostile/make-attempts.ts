@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { machineText, writePage } from '../support/write-page.ts';
 import { attempts, madeAttempt } from './attempts.ts';
 import { attemptsReport, type MadeAttempt } from './attempts-report.ts';
 import { startFlooder } from './flood.ts';
@@ -25,8 +23,7 @@ try {
   await flooder.dispose();
   await stage.dispose();
 }
-const text = attemptsReport(made, results, `${cpus().length} cores, Node ${process.version}`);
+const text = attemptsReport(made, results, machineText());
 console.log(text);
 if ([...made, ...results].some(({ wrong }) => wrong !== '')) process.exitCode = 1;
-if (only === '')
-  writeFileSync(page, await format(text, { ...(await resolveConfig(page)), parser: 'markdown' }));
+if (only === '') await writePage(page, text);

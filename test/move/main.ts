@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { machineText, writePage } from '../support/write-page.ts';
 import { eventually } from '../support/eventually.ts';
 import { pluggedAuthority } from '../support/plugged-authority.ts';
 import { apps, type Side } from './apps.ts';
@@ -64,10 +63,5 @@ async function save(name: keyof Results, reports: readonly StepReport[]): Promis
   ) as Results;
   const all: Results = { ...before, [name]: reports };
   writeFileSync(resultsFile, `${JSON.stringify(all, undefined, 2)}\n`);
-  const machine = `${cpus().length} cores, Node ${process.version}`;
-  const page = await format(report(all, machine), {
-    ...(await resolveConfig('report.md')),
-    parser: 'markdown',
-  });
-  writeFileSync('test/move/report.md', page);
+  await writePage('test/move/report.md', report(all, machineText()));
 }

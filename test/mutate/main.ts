@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { writePage } from '../support/write-page.ts';
 import { mutants } from './mutants.ts';
 import { mutated } from './mutant.ts';
 import { report, type Tried } from './report.ts';
@@ -42,10 +42,7 @@ try {
       }),
     );
     const inOrder = tried.sort((a, b) => chosen.indexOf(a.mutant) - chosen.indexOf(b.mutant));
-    const options = await resolveConfig('test/mutate/report.md');
-    const page = await format(report(inOrder), { ...options, parser: 'markdown' });
-    writeFileSync(values.report, page);
-    console.log(page);
+    console.log(await writePage(values.report, report(inOrder)));
   }
 } finally {
   for (const place of workshops) place.clear();

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { machineText, writePage } from '../support/write-page.ts';
 import { type Consul, startConsul, startConsulServers } from '../support/consul.ts';
 import { aclDenied, indexReset, leaderLost, readAll } from './consul-outages.ts';
 import { startConsulStage } from './consul-stage.ts';
@@ -100,10 +100,5 @@ async function save(group: string, done: OutageReport): Promise<void> {
     : before.map((outage) => (outage.name === done.name ? done : outage));
   const all: Results = { ...results, [group]: outages };
   writeFileSync(resultsFile, `${JSON.stringify(all, undefined, 2)}\n`);
-  const machine = `${cpus().length} cores, Node ${process.version}`;
-  const page = await format(report(all, machine), {
-    ...(await resolveConfig('report.md')),
-    parser: 'markdown',
-  });
-  writeFileSync('test/outages/report.md', page);
+  await writePage('test/outages/report.md', report(all, machineText()));
 }

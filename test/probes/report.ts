@@ -1,4 +1,4 @@
-import { format, resolveConfig } from 'prettier';
+import { formattedPage } from '../support/write-page.ts';
 import { deviations } from './deviations.ts';
 import type { OwnVerdict } from './own-verdicts.ts';
 import { answers, reportFile, type Verdicts } from './verdicts.ts';
@@ -26,5 +26,5 @@ ${rows.join('\n')}
 
 ${deviations.map(({ names, of, because }) => `- ${names.join('; ')} (${of.join(', ')}): ${because}.`).join('\n')}
 `;
-  return format(text, { ...(await resolveConfig(reportFile)), parser: 'markdown' });
+  return formattedPage(reportFile, text);
 }

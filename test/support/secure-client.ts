@@ -1,4 +1,12 @@
-import { type ClientDuplexStream, Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import {
+  type ChannelCredentials,
+  type ChannelOptions,
+  type ClientDuplexStream,
+  Client,
+  credentials,
+  Metadata,
+  status,
+} from '@grpc/grpc-js';
 import { create, type JsonObject } from '@bufbuild/protobuf';
 import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
 import { AggregatedDiscoveryService } from '../../src/shared/proto/envoy/service/discovery/v3/ads_pb.ts';
@@ -19,6 +27,44 @@ export interface SecureProxy {
   readonly nodes: readonly { readonly id: string; readonly metadata: JsonObject }[];
 }
 
+/** A stream for configuration, and the end of its connection. */
+export interface DeltaStream {
+  readonly call: ClientDuplexStream<object, DeltaDiscoveryResponse>;
+  readonly close: () => void;
+}
+
+/** Opens a stream for configuration in the delta variant. A stream that fails does not throw. */
+export function openDelta(
+  address: string,
+  secured: ChannelCredentials,
+  headers: Readonly<Record<string, string>>,
+  options: ChannelOptions,
+): DeltaStream {
+  const method = grpcDefinition(AggregatedDiscoveryService)['deltaAggregatedResources'];
+  if (method === undefined) throw new Error('there is no such method');
+  const client = new Client(address, secured, {
+    'grpc.use_local_subchannel_pool': 1,
+    ...options,
+  });
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.add(name, value);
+  const open = client.makeBidiStreamRequest(
+    method.path,
+    method.requestSerialize,
+    method.responseDeserialize,
+    metadata,
+  );
+  const call = open as unknown as DeltaStream['call'];
+  call.on('error', () => undefined);
+  return {
+    call,
+    close() {
+      call.cancel();
+      client.close();
+    },
+  };
+}
+
 /** The outcome of a stream: an answer, or the status at its end. */
 export interface SecureOutcome {
   readonly status: string;
@@ -30,29 +76,18 @@ export interface SecureOutcome {
  * answers as there are nodes, or with the status of the stream.
  */
 export async function askSecurely(proxy: SecureProxy): Promise<SecureOutcome> {
-  const method = grpcDefinition(AggregatedDiscoveryService)['deltaAggregatedResources'];
-  if (method === undefined) throw new Error('there is no such method');
   const { pair } = proxy;
   const [key, chain] = [pair && Buffer.from(pair.key), pair && Buffer.from(pair.chain)];
-  const client = new Client(
+  const { call, close } = openDelta(
     `127.0.0.1:${proxy.port}`,
     credentials.createSsl(Buffer.from(proxy.root), key ?? null, chain ?? null),
-    { 'grpc.use_local_subchannel_pool': 1, 'grpc.ssl_target_name_override': 'istiod.test' },
+    proxy.headers ?? {},
+    { 'grpc.ssl_target_name_override': 'istiod.test' },
   );
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(proxy.headers ?? {})) metadata.add(name, value);
-  const open = client.makeBidiStreamRequest(
-    method.path,
-    method.requestSerialize,
-    method.responseDeserialize,
-    metadata,
-  );
-  const call = open as unknown as ClientDuplexStream<object, DeltaDiscoveryResponse>;
   const [first, ...later] = proxy.nodes.map((node) =>
     create(DeltaDiscoveryRequestSchema, { node, typeUrl: typeUrls.cluster }),
   );
   return new Promise<SecureOutcome>((done) => {
-    call.on('error', () => undefined);
     call.on('status', ({ code, details }) => done({ status: status[code], details }));
     call.on('data', ({ nonce }: DeltaDiscoveryResponse) => {
       const next = later.shift();
@@ -60,8 +95,5 @@ export async function askSecurely(proxy: SecureProxy): Promise<SecureOutcome> {
       else call.write(create(DeltaDiscoveryRequestSchema, { ...next, responseNonce: nonce }));
     });
     call.write(first ?? {});
-  }).finally(() => {
-    call.cancel();
-    client.close();
-  });
+  }).finally(close);
 }
