@@ -9,6 +9,7 @@ import { endurance } from './endurance.ts';
 import type { Report } from './figures.ts';
 import { held } from './held.ts';
 import { idle } from './idle.ts';
+import { kubernetes } from './kubernetes.ts';
 import { levers } from './levers.ts';
 import { load } from './load.ts';
 import { type BenchName, type KeptReport, machine, page, pictures, titles } from './page.ts';
@@ -38,6 +39,7 @@ const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>>
   modules,
   sources,
   discovery,
+  kubernetes,
   transports,
 };
 const resultsFile = 'bench/results.json';

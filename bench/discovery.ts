@@ -17,7 +17,9 @@ import { connects } from '../test/support/connects.ts';
 import { freePorts } from '../test/support/free-ports.ts';
 import { ask } from '../test/support/ask.ts';
 import type { Report } from './figures.ts';
+import { type FleetFigures, fleetProgram, runFleet } from './fleet.ts';
 import { memoryOf } from './process-figures.ts';
+import { columnsBesideIstiod, rowBesideIstiod } from './row-beside-istiod.ts';
 
 const peers = resolve('../shared/peers');
 const program = resolve('dist/pilot-discovery.cjs');
@@ -43,18 +45,6 @@ interface Scene {
   readonly namespaces?: number;
   /** Whether each proxy has a Sidecar of its own. */
   readonly sidecars?: boolean;
-}
-
-/** What the fleet has measured of one control plane. Times in ms, memory and bytes in MB. */
-interface Measured {
-  readonly connect: number;
-  readonly peak: number;
-  readonly changes: Readonly<
-    Record<
-      'eds' | 'rds' | 'cds',
-      { readonly last: number; readonly cpu: number; readonly bytes: number }
-    >
-  >;
 }
 
 const kinds = { rds: 'a VirtualService', cds: 'a subset', eds: 'an endpoint' } as const;
@@ -89,7 +79,7 @@ const goals: Readonly<Record<string, readonly number[]>> = {
  * of clients that ask and answer as Envoy does: from a change of a file to the last of them.
  */
 export async function discovery(rounds = 3): Promise<Report> {
-  if (!existsSync(join(peers, 'fleet')))
+  if (!existsSync(fleetProgram))
     throw new Error(
       'bench discovery: there is no ../shared/peers beside this checkout, which it runs',
     );
@@ -104,7 +94,7 @@ export async function discovery(rounds = 3): Promise<Report> {
   rows.push(...growthRows(results), await reconnectRow(1_000), await growthRow(100));
   for (const count of [100, 10_000]) rows.push(await startRow(count));
   return {
-    columns: ['Services × proxies', 'What', 'pilot-discovery', 'istiod 1.26', 'Ratio', 'Goal'],
+    columns: columnsBesideIstiod,
     rows,
     notes: [
       `A change has three figures: the time from the change of a file until the last proxy has it, the CPU time of the control plane, and its bytes to the proxies. Medians of ${rounds} rounds. ` +
@@ -122,8 +112,8 @@ export async function discovery(rounds = 3): Promise<Report> {
 /** One scene, as both have it. */
 interface Result {
   readonly scene: Scene;
-  readonly ours: Measured;
-  readonly istiod: Measured;
+  readonly ours: FleetFigures;
+  readonly istiod: FleetFigures;
 }
 
 function nameOf({ services, proxies, delta, namespaces = 1, sidecars = false }: Scene): string {
@@ -182,79 +172,40 @@ function growthRows(results: readonly Result[]): string[][] {
   });
 }
 
-function rowsOf({ scene: measuredScene, ours, istiod }: Result): string[][] {
+function rowsOf({ scene: measuredScene, ours: own, istiod: other }: Result): string[][] {
   const scene = nameOf(measuredScene);
   const row = (
     what: string,
     key: string,
     units: readonly string[],
-    one: readonly number[],
-    other: readonly number[],
-  ): string[] => {
-    const ratios = one.map((value, index) => value / (other[index] ?? NaN));
-    const wanted = (goals[`${scene}: ${key}`] ?? []).map(
-      (goal, index) => `≤ ${goal}${(ratios[index] ?? NaN) <= goal ? '' : ' (missed)'}`,
-    );
-    return [
-      scene,
-      what,
-      told(one, units),
-      told(other, units),
-      ratios.map(short).join(', '),
-      wanted.join(', ') || '–',
-    ];
-  };
-  const values = ({ last, cpu, bytes }: Measured['changes']['rds']) => [last, cpu, bytes];
+    ours: readonly number[],
+    istiod: readonly number[],
+  ): string[] =>
+    rowBesideIstiod({ scene, what, units, ours, istiod, goals: goals[`${scene}: ${key}`] ?? [] });
+  const values = ({ last, cpu, bytes }: FleetFigures['changes']['rds']) => [last, cpu, bytes];
   return [
-    row('all connect', 'connect', ['ms'], [ours.connect], [istiod.connect]),
+    row('all connect', 'connect', ['ms'], [own.connect], [other.connect]),
     ...(['rds', 'cds', 'eds'] as const).map((kind) =>
       row(
         kinds[kind],
         kind,
         ['ms', 'ms CPU', 'MB'],
-        values(ours.changes[kind]),
-        values(istiod.changes[kind]),
+        values(own.changes[kind]),
+        values(other.changes[kind]),
       ),
     ),
-    row('memory at most', 'peak', ['MB'], [ours.peak], [istiod.peak]),
+    row('memory at most', 'peak', ['MB'], [own.peak], [other.peak]),
   ];
 }
-
-const told = (values: readonly number[], units: readonly string[]): string =>
-  values
-    .map(
-      (value, index) =>
-        `${value.toFixed(units[index] === 'MB' && value < 10 ? 2 : 0)} ${units[index] ?? ''}`,
-    )
-    .join(', ');
-
-const short = (ratio: number): string =>
-  Number.isNaN(ratio) ? '–' : ratio.toFixed(ratio < 0.1 ? 3 : 2);
 
 async function measured(
   who: 'ours' | 'istiod',
   { proxies, delta, namespaces = 1, ...scene }: Scene,
   rounds: number,
-): Promise<Measured> {
-  return over(who, scene, async ({ folder, port, pid }) => {
-    const args = [
-      '-addr',
-      `127.0.0.1:${port}`,
-      '-n',
-      String(proxies),
-      '-ns',
-      String(namespaces),
-      '-dir',
-      folder,
-      '-pid',
-      String(pid),
-      '-rounds',
-      String(rounds),
-      ...(delta ? ['-delta'] : []),
-    ];
-    const { stdout, stderr } = await execa(join(peers, 'fleet'), args, { timeout: 900_000 });
-    return read(`${stdout}\n${stderr}`, pid);
-  });
+): Promise<FleetFigures> {
+  return over(who, scene, (running) =>
+    runFleet({ ...running, proxies, delta, namespaces, rounds, changes: ['eds', 'rds', 'cds'] }),
+  );
 }
 
 /** A control plane that runs. */
@@ -272,7 +223,7 @@ async function over<T>(
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-bench-'));
   const fill = async () => {
-    await execa(join(peers, 'fleet'), ['services', String(services), folder]);
+    await execa(fleetProgram, ['services', String(services), folder]);
     if (sidecars) writeFileSync(join(folder, 'sidecars.yaml'), sidecarPerProxy());
   };
   const [port = 0] = await freePorts(3);
@@ -411,29 +362,11 @@ function startOurs(folder: string, port: number): ChildProcess {
   });
 }
 
-/** What the fleet has printed, and the most memory that the control plane had. */
-function read(text: string, pid: number): Measured {
-  const number = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? NaN);
-  const change = (kind: string) => ({
-    last: number(new RegExp(`^${kind}: .*change→last p50 (\\d+)`, 'm')),
-    cpu: number(new RegExp(`^${kind}: .*server cpu (\\d+) ms`, 'm')),
-    bytes: number(new RegExp(`^${kind}: .* ([\\d.]+) MB/change`, 'm')),
-  });
-  const peak =
-    Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) /
-    1_024;
-  return {
-    connect: number(/ready in (\d+) ms/),
-    peak,
-    changes: { eds: change('eds'), rds: change('rds'), cds: change('cds') },
-  };
-}
-
 /** From the start of the program until it is ready, over so many resources. */
 async function startRow(count: number): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-bench-'));
   const [port = 0] = await freePorts(3);
-  await execa(join(peers, 'fleet'), ['services', String(count), folder]);
+  await execa(fleetProgram, ['services', String(count), folder]);
   const begun = performance.now();
   const child = startOurs(folder, port);
   await until(async () => (await ask(port + 1, '/ready')).status === 200, 5);

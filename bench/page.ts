@@ -29,6 +29,7 @@ export const titles = {
   modules: 'What the modules take',
   sources: 'A folder of 10,000 files as a source',
   discovery: 'The control plane beside istiod',
+  kubernetes: 'The control plane over Kubernetes, beside istiod',
   transports: 'Three ways to speak gRPC',
 } as const;
 
