@@ -27,6 +27,7 @@ import { signals } from '../src/streams/process-events.ts';
 import { firstFreePort } from './first-free-port.ts';
 import { identitiesText, principalsOf } from './identities-text.ts';
 import { type MeshAuthority, meshAuthority } from './mesh-authority.ts';
+import { type ConsulPorts, findConsul, type MeshConsul, meshConsul } from './mesh-consul.ts';
 import { provideEnvoy } from './provide-envoy.ts';
 import { type GatewayPorts, type IngressGateway, ingressGateway } from './ingress-gateway.ts';
 import type { Command, ProxyPorts } from './mesh-agent.ts';
@@ -41,7 +42,7 @@ const [pause, answersPerLine] = [100, 50];
 const [firstIdentities, identitiesEvery] = [10_000, 15_000];
 
 process.exit(
-  await mesh(process.env, wantsAuthority()).catch((error: unknown) => {
+  await mesh(process.env, optionsOf()).catch((error: unknown) => {
     process.stderr.write(
       `mesh: ${error instanceof Fatal ? error.message : String((error as Error).stack)}\n`,
     );
@@ -49,22 +50,48 @@ process.exit(
   }),
 );
 
-/** Returns whether `--ca` is there; ends the process if anything else is. */
-function wantsAuthority(): boolean {
+/** Where the demo gets certificates and instances from. */
+interface MeshOptions {
+  /** The control plane issues the certificates. */
+  readonly certificates: 'files' | 'control plane';
+  /** The instances are in a folder, or in the Consul that this program starts. */
+  readonly instances: 'files' | { readonly consul: string };
+}
+
+/** Reads the flags; ends the process if one is wrong, or if there is no Consul. */
+function optionsOf(): MeshOptions {
   try {
-    return parseArgs({ options: { ca: { type: 'boolean', default: false } } }).values.ca;
+    const { ca, consul, consulBinary } = parseArgs({
+      options: {
+        ca: { type: 'boolean', default: false },
+        consul: { type: 'boolean', default: false },
+        consulBinary: { type: 'string' },
+      },
+    }).values;
+    const isConsulUsed = consul || consulBinary !== undefined;
+    return {
+      certificates: ca ? 'control plane' : 'files',
+      instances: isConsulUsed ? { consul: findConsul(consulBinary, process.env['PATH']) } : 'files',
+    };
   } catch (error) {
-    process.stderr.write(`mesh: ${(error as Error).message} The only flag is --ca.\n`);
-    process.exit(exitCodes.usage);
+    const [text, code] =
+      error instanceof Fatal
+        ? [error.message, error.code]
+        : [
+            `${(error as Error).message} The flags are --ca, --consul and --consulBinary FILE.`,
+            exitCodes.usage,
+          ];
+    process.stderr.write(`mesh: ${text}\n`);
+    process.exit(code);
   }
 }
 
 /**
  * Runs a control plane, a gateway and two sidecars over a folder of YAML until a signal. Meanwhile
- * it sends requests through one sidecar to the other. With `ca` the control plane issues the
- * certificates, and the identities of all calls are shown. Resolves to the exit code.
+ * it sends requests through one sidecar to the other. If the control plane issues the certificates,
+ * the identities of all calls are shown. Resolves to the exit code.
  */
-async function mesh(env: NodeJS.ProcessEnv, ca: boolean): Promise<number> {
+async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<number> {
   const stop$ = signals(['SIGINT', 'SIGTERM', ...(isatty(1) ? (['SIGHUP'] as const) : [])]).pipe(
     throttleTime(onePress),
     share(),
@@ -87,11 +114,17 @@ async function mesh(env: NodeJS.ProcessEnv, ca: boolean): Promise<number> {
     calls.set(principals, (calls.get(principals) ?? 0) + 1);
   });
   const front = await ingressGateway(folder, made, ports);
-  const authority = ca ? meshAuthority(folder, made.discovery, ports.secure) : undefined;
+  const consul =
+    options.instances === 'files'
+      ? undefined
+      : await meshConsul(options.instances.consul, made, ports);
+  const command = consul?.discovery ?? made.discovery;
+  const authority =
+    options.certificates === 'files' ? undefined : meshAuthority(folder, command, ports.secure);
   const log = openLog({ level: 'info', json: false, targets: ['stdout'] }, 'agent');
   log.open();
   try {
-    process.stderr.write(header(made.configDir, front, ports, authority));
+    process.stderr.write(header(made.configDir, front, ports, { authority, consul }));
     const setpriv = findExecutable('setpriv', env['PATH']);
     const start = (program: string, { args, env: own, cwd = process.cwd() }: Command) =>
       execa(
@@ -109,7 +142,7 @@ async function mesh(env: NodeJS.ProcessEnv, ca: boolean): Promise<number> {
           reject: false,
         },
       );
-    const discovery = start('pilot-discovery', authority?.discovery ?? made.discovery);
+    const discovery = start('pilot-discovery', authority?.discovery ?? command);
     const root = await Promise.race([
       authority?.root(stopped.signal),
       discovery.then(() => undefined),
@@ -149,6 +182,7 @@ async function mesh(env: NodeJS.ProcessEnv, ca: boolean): Promise<number> {
       (first.signal === undefined ? exitCodes.software : 128 + constants.signals[first.signal])
     );
   } finally {
+    await consul?.dispose();
     await made.dispose();
     rmSync(folder, { recursive: true, force: true });
     await log.close();
@@ -203,6 +237,7 @@ interface AllPorts extends MeshPorts {
   /** The port of the control plane over TLS. */
   readonly secure: number;
   readonly gateway: GatewayPorts;
+  readonly consul: ConsulPorts;
 }
 
 async function portsOfMesh(): Promise<AllPorts> {
@@ -228,6 +263,7 @@ async function portsOfMesh(): Promise<AllPorts> {
     echo: await proxy(),
     gateway: { ...(await proxy()), https: await free(8_443) },
     inbound: [await free(), await free()],
+    consul: { http: await free(8_500), server: await free(), serf: await free() },
   };
 }
 
@@ -236,7 +272,10 @@ function header(
   configDir: string,
   { root }: IngressGateway,
   { service, http, monitoring, client, echo, gateway, inbound }: AllPorts,
-  authority: MeshAuthority | undefined,
+  {
+    authority,
+    consul,
+  }: { readonly authority: MeshAuthority | undefined; readonly consul: MeshConsul | undefined },
 ): string {
   return `
 pilot-discovery demo: a gateway, two sidecars, and echo.mesh in two versions, configured by the files in
@@ -248,7 +287,7 @@ pilot-discovery demo: a gateway, two sidecars, and echo.mesh in two versions, co
     $EDITOR ${configDir}/40-route.yaml        # change the weights, and save
     curl http://127.0.0.1:${http}/debug/syncz
     curl http://127.0.0.1:${monitoring}/metrics
-${authority === undefined ? '' : aboutAuthority(authority, inbound[0])}  The agents: http://127.0.0.1:${client.status}/ (client), http://127.0.0.1:${echo.status}/ (echo),
+${authority === undefined ? '' : aboutAuthority(authority, inbound[0])}${consul === undefined ? '' : aboutConsul(consul, http)}  The agents: http://127.0.0.1:${client.status}/ (client), http://127.0.0.1:${echo.status}/ (echo),
     http://127.0.0.1:${gateway.status}/ (gateway)
 
   Ctrl-C drains the Envoys and ends the demo.
@@ -260,5 +299,17 @@ function aboutAuthority({ rootFile, certificatesOf }: MeshAuthority, inbound: nu
   return `    curl http://${addresses.echo}:${inbound}/        # without a certificate of the mesh: refused
     openssl verify -CAfile ${rootFile} ${certificatesOf('client')}/cert-chain.pem
   pilot-discovery issues the certificates, by token. Each lasts 4 minutes, and is renewed after 2.
+`;
+}
+
+function aboutConsul({ url, pid, spare }: MeshConsul, http: number): string {
+  return `
+  The instances of echo are in Consul, ${url}:
+    curl -X PUT ${url}/v1/agent/service/register -d '${JSON.stringify(spare)}'
+        # a third instance: its answers, ${spare.ID.replace('echo-', '')}, join those of v1
+    curl -X PUT ${url}/v1/agent/service/deregister/${spare.ID}      # and it is gone
+    kill -9 ${pid}        # without Consul the last instances stay, and the answers go on
+    curl http://127.0.0.1:${http}/ready        # says why Consul cannot be read
+
 `;
 }

@@ -93,15 +93,17 @@ export async function twoSidecars(
   };
 }
 
-async function application(
+/** Starts an application that answers with its version. A port is chosen if none is named. */
+export async function application(
   version: string,
   heard: (headers: IncomingHttpHeaders) => void,
+  { host, port }: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
 ): Promise<Server> {
   const server = createServer(({ headers }, response) => {
     heard(headers);
     response.end(`${version}\n`);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await once(server.listen(port, host), 'listening');
   return server;
 }
 

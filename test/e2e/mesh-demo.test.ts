@@ -5,8 +5,12 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
+import { consulProgram, hasConsul } from '../support/consul.ts';
+import { leftOut } from '../support/left-out.ts';
+
+if (!hasConsul) leftOut('the demo of a mesh with Consul', 'a program');
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mesh-demo-'))));
@@ -46,6 +50,7 @@ function startDemo(...flags: readonly string[]) {
   const said = () => written;
   return {
     said,
+    ended,
     kill: () => demo.kill('SIGKILL'),
     /** Asks the gateway as the line of curl says. */
     async answers() {
@@ -107,4 +112,36 @@ it('`npm run mesh -- --ca` shows who calls whom, and the certificates that it ha
   } finally {
     demo.kill();
   }
+});
+
+describe.skipIf(!hasConsul)('`npm run mesh -- --consul`', () => {
+  it('calls a registered instance, and goes on without Consul', async () => {
+    const demo = startDemo('--consulBinary', consulProgram());
+    try {
+      await demo.answers();
+      const shown = (pattern: RegExp) => pattern.exec(demo.said())?.[1] ?? '';
+      const url = shown(/-X PUT (http:\S+\/register) -d/);
+      const registered = await fetch(url, { method: 'PUT', body: shown(/-d '(\{.*\})'/) });
+      expect(registered.status).toBe(200);
+      const answers = async () =>
+        (await ask(Number(shown(/echo\.mesh' http:.*:(\d+)\//)), '/', { host: 'echo.mesh' })).body;
+      await expect.poll(answers).toContain('v3');
+      process.kill(Number(shown(/kill -9 (\d+)/)), 'SIGKILL');
+      const control = new URL(shown(/curl (http:\S+\/ready)/));
+      const ready = async () => (await ask(Number(control.port), '/ready')).body;
+      await expect.poll(ready).toContain('Consul cannot be read');
+      await expect.poll(answers).toContain('v3');
+      await demo.endsClean();
+    } finally {
+      demo.kill();
+    }
+  });
+});
+
+it('`npm run mesh -- --consul` says in one line that there is no Consul, and ends with 69', async () => {
+  const demo = startDemo('--consulBinary', join(folder, 'consul'));
+  expect(await demo.ended).toEqual([69, null]);
+  expect(demo.said()).toMatch(
+    /^mesh: .* is no executable: install Consul, .* --consulBinary FILE\n$/,
+  );
 });

@@ -10,6 +10,10 @@ const get = resolve('../shared/peers/get');
 /** Whether there is one to be had. */
 export const hasConsul = existsSync(get) && existsSync(resolve('../shared/peers/consul-1.14.xz'));
 
+/** Returns the path of the program. */
+export const consulProgram = (): string =>
+  execFileSync(get, ['consul-1.14'], { encoding: 'utf8' }).trim();
+
 /** The token of the administrator, where tokens are wanted. */
 const management = '00000000-0000-0000-0000-000000000001';
 
@@ -82,7 +86,7 @@ function consulServer(
   { args, token }: { readonly args: readonly string[]; readonly token: string | undefined },
 ): Consul {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-consul-'));
-  const program = execFileSync(get, ['consul-1.14'], { encoding: 'utf8' }).trim();
+  const program = consulProgram();
   const address = `http://127.0.0.1:${http}`;
   const none = ['serf_wan', 'dns', 'grpc', 'grpc_tls'].map((name) => `${name} = -1`).join(' ');
   const ports = `ports { http = ${http} server = ${server} serf_lan = ${serf} ${none} }`;
