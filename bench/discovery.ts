@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { execa } from 'execa';
@@ -12,77 +11,30 @@ import {
   DeltaDiscoveryResponseSchema,
 } from '../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../src/pilot-discovery/push/view.ts';
-import { acceptingClient, deltaClient } from '../test/support/proxy-client.ts';
-import { connects } from '../test/support/connects.ts';
-import { freePorts } from '../test/support/free-ports.ts';
 import { ask } from '../test/support/ask.ts';
+import { freePorts } from '../test/support/free-ports.ts';
+import { acceptingClient, deltaClient } from '../test/support/proxy-client.ts';
+import {
+  type Contender,
+  over,
+  requireFleet,
+  type Running,
+  startOurs,
+  until,
+} from './discovery/control-plane.ts';
+import { measured } from './discovery/measured.ts';
+import { goals, kinds, nameOf, plain, type Scene, scenes, variants } from './discovery/scenes.ts';
 import type { Report } from './figures.ts';
-import { type FleetFigures, fleetProgram, runFleet } from './fleet.ts';
+import { type FleetFigures, fleetProgram } from './fleet.ts';
 import { memoryOf } from './process-figures.ts';
-import { columnsBesideIstiod, rowBesideIstiod } from './row-beside-istiod.ts';
-
-const peers = resolve('../shared/peers');
-const program = resolve('dist/pilot-discovery.cjs');
-
-/** Services × proxies, the namespaces of these, the variant of xDS, and Sidecars. */
-const scenes: readonly Scene[] = [
-  ...[100, 1_000].flatMap((services) =>
-    [10, 100, 1_000].flatMap((proxies) =>
-      [true, false].map((delta) => ({ services, proxies, delta })),
-    ),
-  ),
-  ...[10, 100].flatMap((namespaces) =>
-    [true, false].map((delta) => ({ services: 1_000, proxies: 100, delta, namespaces })),
-  ),
-  { services: 1_000, proxies: 100, delta: false, sidecars: true },
-];
-
-interface Scene {
-  readonly services: number;
-  readonly proxies: number;
-  readonly delta: boolean;
-  /** Over how many the proxies are spread; 1 if left out. */
-  readonly namespaces?: number;
-  /** Whether each proxy has a Sidecar of its own. */
-  readonly sidecars?: boolean;
-}
-
-const kinds = { rds: 'a VirtualService', cds: 'a subset', eds: 'an endpoint' } as const;
-
-/** Goals of the design, as ratios to istiod: until the last has it, CPU, bytes. */
-const goals: Readonly<Record<string, readonly number[]>> = {
-  '1000 × 100, delta: connect': [0.4],
-  '1000 × 100, delta: rds': [0.3, 0.25, 0.4],
-  '1000 × 100, delta: cds': [0.3, 0.25, 0.01],
-  '1000 × 100, delta: eds': [0.5, 0.25],
-  '1000 × 100, whole: rds': [0.5],
-  ...Object.fromEntries(
-    ['delta', 'whole'].flatMap((variant) => {
-      const scene = `1000 × 100, ${variant}, 100 namespaces`;
-      return [
-        [`${scene}: rds`, [0.4, 0.3]],
-        [`${scene}: cds`, [0.5, 0.3]],
-        [`${scene}: eds`, [0.4, 0.3]],
-        [`${scene}: peak`, [0.5]],
-      ];
-    }),
-  ),
-  '1000 × 100, whole, 100 Sidecars: rds': [1.2],
-  '100 × 1000, delta: peak': [0.3],
-  '100 × 1000, whole: peak': [0.3],
-  '1000 × 1000, delta: peak': [0.3],
-  '1000 × 1000, whole: peak': [0.3],
-};
+import { columnsBesideIstiod, ratioText, rowBesideIstiod } from './row-beside-istiod.ts';
 
 /**
  * `bench discovery [ROUNDS]`: pilot-discovery and a real istiod, one after the other, under a fleet
  * of clients that ask and answer as Envoy does: from a change of a file to the last of them.
  */
 export async function discovery(rounds = 3): Promise<Report> {
-  if (!existsSync(fleetProgram))
-    throw new Error(
-      'bench discovery: there is no ../shared/peers beside this checkout, which it runs',
-    );
+  requireFleet();
   const results: Result[] = [];
   for (const scene of scenes)
     results.push({
@@ -91,7 +43,8 @@ export async function discovery(rounds = 3): Promise<Report> {
       istiod: await measured('istiod', scene, rounds),
     });
   const rows = results.flatMap(rowsOf);
-  rows.push(...growthRows(results), await reconnectRow(1_000), await growthRow(100));
+  rows.push(...growthRows(results), await reconnectRow(1_000), await restRow(1_000));
+  rows.push(await growthRow(100));
   for (const count of [100, 10_000]) rows.push(await startRow(count));
   return {
     columns: columnsBesideIstiod,
@@ -101,8 +54,9 @@ export async function discovery(rounds = 3): Promise<Report> {
         'All proxies are in one namespace if a row names no other number. istiod runs without its limit of requests. It waits 100 ms for a file to rest, and 100 ms more in its window.',
       lossesOf(results),
       'Both programs send one answer per proxy for each change of an endpoint, and the cost of JavaScript per answer shows if there is little other work. ' +
-        'With Sidecars each proxy has its own class, and the work for a changed endpoint is done for each class. In the state-of-the-world variant (`whole`) a change of ' +
-        'a subset is two answers with all clusters: new clusters come first, and old clusters go later.',
+        'Each Sidecar makes a scope of its own, and the changed host is in all of them: so the work for a change is done for each scope. ' +
+        'In the state-of-the-world variant (`whole`) a change of a subset is two answers with all clusters: new clusters come first, and old clusters go later.',
+      'A slow reader asks for all clusters and takes one answer in 5 s. In a storm 500 proxies of 100 namespaces connect at once, are killed after 5 s, and connect again.',
       'All proxies are answered at once. So most of the memory with 1,000 proxies belongs to Node and gRPC, for connections and for answers that ' +
         'wait in sockets.',
     ],
@@ -114,15 +68,6 @@ interface Result {
   readonly scene: Scene;
   readonly ours: FleetFigures;
   readonly istiod: FleetFigures;
-}
-
-function nameOf({ services, proxies, delta, namespaces = 1, sidecars = false }: Scene): string {
-  const parts = [`${services} × ${proxies}`, delta ? 'delta' : 'whole'];
-  return [
-    ...parts,
-    ...(namespaces > 1 ? [`${namespaces} namespaces`] : []),
-    ...(sidecars ? ['100 Sidecars'] : []),
-  ].join(', ');
 }
 
 /** Where istiod needs less time or less CPU time for a change, in one sentence. */
@@ -143,10 +88,10 @@ function lossesOf(results: readonly Result[]): string {
 
 /** The CPU time of an endpoint, over that with a tenth of the services or namespaces. */
 function growthRows(results: readonly Result[]): string[][] {
-  const cpuOf = (scene: Scene, who: 'ours' | 'istiod') =>
+  const cpuOf = (scene: Scene, who: Contender) =>
     results.find((result) => nameOf(result.scene) === nameOf(scene))?.[who].changes.eds.cpu ?? NaN;
-  return [true, false].flatMap((delta) => {
-    const one = { services: 1_000, proxies: 100, delta };
+  return variants.flatMap((variant) => {
+    const one = { ...plain, variant };
     const pairs = [
       ['CPU of an endpoint: 1000 services, over 100', one, { ...one, services: 100 }],
       ['CPU of an endpoint: 10 namespaces, over 1', { ...one, namespaces: 10 }, one],
@@ -196,70 +141,6 @@ function rowsOf({ scene: measuredScene, ours: own, istiod: other }: Result): str
     ),
     row('memory at most', 'peak', ['MB'], [own.peak], [other.peak]),
   ];
-}
-
-async function measured(
-  who: 'ours' | 'istiod',
-  { proxies, delta, namespaces = 1, ...scene }: Scene,
-  rounds: number,
-): Promise<FleetFigures> {
-  return over(who, scene, (running) =>
-    runFleet({ ...running, proxies, delta, namespaces, rounds, changes: ['eds', 'rds', 'cds'] }),
-  );
-}
-
-/** A control plane that runs. */
-interface Running {
-  readonly folder: string;
-  readonly port: number;
-  readonly pid: number;
-}
-
-/** Starts a control plane over so many services, and ends it when `use` is over. */
-async function over<T>(
-  who: 'ours' | 'istiod',
-  { services, sidecars = false }: Pick<Scene, 'services' | 'sidecars'>,
-  use: (running: Running) => Promise<T>,
-): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-bench-'));
-  const fill = async () => {
-    await execa(fleetProgram, ['services', String(services), folder]);
-    if (sidecars) writeFileSync(join(folder, 'sidecars.yaml'), sidecarPerProxy());
-  };
-  const [port = 0] = await freePorts(3);
-  let child: ChildProcess | undefined;
-  try {
-    if (who === 'ours') {
-      await fill();
-      child = startOurs(folder, port);
-      await until(async () => (await ask(port + 1, '/ready')).status === 200);
-    } else {
-      // With more than a hundred resources at its start it would never answer.
-      const env = { ...process.env, PILOT_MAX_REQUESTS_PER_SECOND: '0' };
-      child = spawn(join(peers, 'istiod'), [folder, String(port)], { stdio: 'ignore', env });
-      await until(() => connects(port));
-      await fill();
-      await sleep(4_000);
-    }
-    const pid = who === 'ours' ? (child.pid ?? 0) : await childOf(child.pid ?? 0);
-    return await use({ folder, port, pid });
-  } finally {
-    child?.kill('SIGTERM');
-    if (child?.exitCode === null) await once(child, 'exit');
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** The fleet calls its proxies `p0`, `p1` and so on. */
-function sidecarPerProxy(): string {
-  return Array.from(
-    { length: 100 },
-    (_, number) => `apiVersion: networking.istio.io/v1
-kind: Sidecar
-metadata: { name: p${number}, namespace: ns0 }
-spec: { workloadSelector: { labels: { app: p${number} } }, outboundTrafficPolicy: { mode: ALLOW_ANY } }
-`,
-  ).join('---\n');
 }
 
 /** Bytes of clusters and endpoints for a proxy that comes back with all of them. */
@@ -315,6 +196,31 @@ async function reconnect({ port }: Running): Promise<number> {
   return bytes;
 }
 
+/** Own memory for each of so many proxies that are connected and ask for nothing more. */
+async function restRow(proxies: number): Promise<string[]> {
+  const atRest = async ({ port, pid }: Running): Promise<number> => {
+    const before = memoryOf(pid).own;
+    const args = ['-addr', `127.0.0.1:${port}`, '-n', String(proxies), '-settle', '1h'];
+    const connected = execa(fleetProgram, args, { reject: false });
+    // istiod admits them within 45 s.
+    await sleep(105_000);
+    const after = memoryOf(pid).own;
+    connected.kill();
+    await connected;
+    return ((after - before) * 1_024) / proxies;
+  };
+  const ours = await over('ours', { services: 10 }, atRest);
+  const istiod = await over('istiod', { services: 10 }, atRest);
+  return [
+    `10 × ${proxies}, whole`,
+    'own memory for each connected proxy, a minute later',
+    `${ours.toFixed(0)} KB`,
+    `${istiod.toFixed(0)} KB`,
+    ratioText(ours / istiod),
+    `≤ 60 KB${ours <= 60 ? '' : ' (missed)'}`,
+  ];
+}
+
 /** What the memory is after 1,000 changes, over what it is after 100 of them. */
 async function growthRow(services: number): Promise<string[]> {
   const ratio = await over('ours', { services }, async ({ folder, port, pid }) => {
@@ -352,16 +258,6 @@ spec: { hosts: [changing-${change}.mesh], resolution: STATIC, ports: [{ number: 
   ];
 }
 
-function startOurs(folder: string, port: number): ChildProcess {
-  const listen = ['grpcAddr', 'httpAddr', 'monitoringAddr'].flatMap((flag, index) => [
-    `--${flag}`,
-    `127.0.0.1:${port + index}`,
-  ]);
-  return spawn(process.execPath, [program, 'discovery', '--configDir', folder, ...listen], {
-    stdio: 'ignore',
-  });
-}
-
 /** From the start of the program until it is ready, over so many resources. */
 async function startRow(count: number): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-bench-'));
@@ -383,19 +279,4 @@ async function startRow(count: number): Promise<string[]> {
     '–',
     goal,
   ];
-}
-
-async function childOf(pid: number): Promise<number> {
-  let found = 0;
-  await until(
-    () =>
-      (found = Number(
-        readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0],
-      )) > 0,
-  );
-  return found;
-}
-
-async function until(condition: () => boolean | Promise<boolean>, pause = 20): Promise<void> {
-  while (!(await condition())) await sleep(pause);
 }

@@ -40,5 +40,5 @@ const valuesWithUnits = (values: readonly number[], units: readonly string[]): s
     )
     .join(', ');
 
-const ratioText = (ratio: number): string =>
+export const ratioText = (ratio: number): string =>
   Number.isNaN(ratio) ? '–' : ratio.toFixed(ratio < 0.1 ? 3 : 2);

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import { ask } from '../../test/support/ask.ts';
+import { connects } from '../../test/support/connects.ts';
+import { freePorts } from '../../test/support/free-ports.ts';
+import { fleetProgram } from '../fleet.ts';
+
+const peers = resolve('../shared/peers');
+const program = resolve('dist/pilot-discovery.cjs');
+
+export type Contender = 'ours' | 'istiod';
+
+/** Throws if the programs that this benchmark runs are not beside the checkout. */
+export function requireFleet(): void {
+  if (!existsSync(fleetProgram))
+    throw new Error(
+      'bench discovery: there is no ../shared/peers beside this checkout, which it runs',
+    );
+}
+
+/** A control plane that runs. */
+export interface Running {
+  readonly folder: string;
+  readonly port: number;
+  readonly pid: number;
+}
+
+/** The services of the fleet, and what lies beside them. */
+export interface Mesh {
+  readonly services: number;
+  readonly yaml?: string;
+}
+
+/** Starts a control plane over so many services, and ends it when `use` is over. */
+export async function over<T>(
+  who: Contender,
+  { services, yaml = '' }: Mesh,
+  use: (running: Running) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-bench-'));
+  const fill = async () => {
+    await execa(fleetProgram, ['services', String(services), folder]);
+    if (yaml !== '') writeFileSync(join(folder, 'sidecars.yaml'), yaml);
+  };
+  const [port = 0] = await freePorts(3);
+  let child: ChildProcess | undefined;
+  try {
+    if (who === 'ours') {
+      await fill();
+      child = startOurs(folder, port);
+      await until(async () => (await ask(port + 1, '/ready')).status === 200);
+    } else {
+      // With more than a hundred resources at its start it would never answer.
+      const env = { ...process.env, PILOT_MAX_REQUESTS_PER_SECOND: '0' };
+      child = spawn(join(peers, 'istiod'), [folder, String(port)], { stdio: 'ignore', env });
+      await until(() => connects(port));
+      await fill();
+      await sleep(4_000 + 3 * services);
+    }
+    const pid = who === 'ours' ? (child.pid ?? 0) : await childOf(child.pid ?? 0);
+    return await use({ folder, port, pid });
+  } finally {
+    child?.kill('SIGTERM');
+    if (child?.exitCode === null) await once(child, 'exit');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function startOurs(folder: string, port: number): ChildProcess {
+  const listen = ['grpcAddr', 'httpAddr', 'monitoringAddr'].flatMap((flag, index) => [
+    `--${flag}`,
+    `127.0.0.1:${port + index}`,
+  ]);
+  return spawn(process.execPath, [program, 'discovery', '--configDir', folder, ...listen], {
+    stdio: 'ignore',
+  });
+}
+
+async function childOf(pid: number): Promise<number> {
+  let found = 0;
+  await until(
+    () =>
+      (found = Number(
+        readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0],
+      )) > 0,
+  );
+  return found;
+}
+
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  pause = 20,
+): Promise<void> {
+  while (!(await condition())) await sleep(pause);
+}
