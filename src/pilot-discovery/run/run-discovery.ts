@@ -93,31 +93,13 @@ export function runDiscovery(
     );
     const ending = endingOf(terminate$, view$, config.shutdownDuration, scheduler);
     const views = proxyViews(scheduler);
-    const grpc$ = serveGrpc(
-      {
-        plain: config.grpc,
-        secure:
-          config.secure &&
-          securePort(config.secure, {
-            ...{ authority, findApi: parts.findApi, snapshot$, scheduler },
-            blockedRanges: config.blockedRanges,
-          }),
-      },
-      {
-        viewFor$: (node, comes) => viewFor(snapshot$, views, node, comes),
-        secretsOf$: (caller, names) => secretsOf$(credentials, caller, names),
-        controlPlane: JSON.stringify({
-          Component: 'pilot-discovery',
-          ID: config.podName,
-          Info: { version },
-        }),
-        throttle: config.pushThrottle,
-        keepalive: config.keepalive,
-        largestRequest: config.largestRequest,
-        drain$: ending.drain$,
-        scheduler,
-      },
-    );
+    const grpc$ = xdsServer(parts, {
+      authority,
+      credentials,
+      snapshot$,
+      views,
+      drain$: ending.drain$,
+    });
     const debug = debugRoutes(
       view$,
       () => scheduler.now(),
@@ -138,6 +120,41 @@ export function runDiscovery(
       step$,
     );
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
+}
+
+/** The parts of a running control plane that answer its proxies. */
+interface XdsParts {
+  readonly authority: ReturnType<typeof meshAuthority> | undefined;
+  readonly credentials: ProxyCredentials | undefined;
+  readonly snapshot$: Observable<Snapshot>;
+  readonly views: Views;
+  readonly drain$: ReturnType<typeof endingOf>['drain$'];
+}
+
+/** Serves xDS to the proxies, on the plain and on the secure port. */
+function xdsServer(
+  { config, findApi, scheduler }: DiscoveryParts,
+  { authority, credentials, snapshot$, views, drain$ }: XdsParts,
+): Observable<DiscoveryEvent> {
+  const { secure, blockedRanges } = config;
+  const secureParts = { authority, findApi, snapshot$, blockedRanges, scheduler };
+  return serveGrpc(
+    { plain: config.grpc, secure: secure && securePort(secure, secureParts) },
+    {
+      viewFor$: (node, comes) => viewFor(snapshot$, views, node, comes),
+      secretsOf$: (caller, names) => secretsOf$(credentials, caller, names),
+      controlPlane: JSON.stringify({
+        Component: 'pilot-discovery',
+        ID: config.podName,
+        Info: { version },
+      }),
+      throttle: config.pushThrottle,
+      keepalive: config.keepalive,
+      largestRequest: config.largestRequest,
+      drain$,
+      scheduler,
+    },
+  );
 }
 
 /** Emits the steps of the store and the snapshots. Hot: all subscribers share the sources. */

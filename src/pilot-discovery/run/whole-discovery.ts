@@ -7,7 +7,13 @@ import { dumpFilter, dumpNoMemory } from '../../shared/program/dump-no-memory.ts
 import { attempt, exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { takenBy } from '../../shared/program/taken-port.ts';
 import { signals } from '../../streams/process-events.ts';
-import { contentPlaces, contentSources, kubernetesApi } from './content-sources.ts';
+import {
+  contentPlaces,
+  type ContentPlaces,
+  type ContentSettings,
+  contentSources,
+  kubernetesApi,
+} from './content-sources.ts';
 import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { DiscoveryFlagName } from './discovery-flags.ts';
@@ -28,73 +34,23 @@ export interface WholeDiscovery {
  * Runs a control plane until it is asked to end. Rejects with a {@link Fatal} if the command line
  * is bad (64), if the MeshConfig is bad (78), or if it cannot listen on an address (69).
  */
-export async function wholeDiscovery({
-  given,
-  logging,
-  leftover,
-  env,
-}: WholeDiscovery): Promise<void> {
+export async function wholeDiscovery(whole: WholeDiscovery): Promise<void> {
   const startedAt = asyncScheduler.now();
-  const { config, problems, warnings } = discoveryConfig(given, env);
-  const log = logOptions(logging);
-  const allProblems = [
-    ...problems,
-    ...incomplete(given),
-    ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`)),
-  ];
-  if (allProblems.length > 0) throw new Fatal(allProblems.join('; '), exitCodes.usage);
-  const settings = {
-    config,
-    mesh: namedMesh(given.meshConfig, config.meshConfig),
-    networks: namedNetworks(given.networksConfig, config.networksConfig),
-    env,
-  };
-  const places = contentPlaces(settings);
-  const written = attempt(() => openLog(log.options, 'discovery'), '--log_target');
+  const { config, settings, places, log, warnings } = settingsOf(whole);
+  const written = attempt(() => openLog(log, 'discovery'), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
-  write(
-    line('discovery.started', {
-      ...(places.folders.length > 0 && { configDir: places.folders.join(', ') }),
-      ...(places.registries.length > 0 && { registries: places.registries.join(', ') }),
-      ...addresses(config),
-    }),
-  );
-  const undumpable = dumpNoMemory(dumpFilter);
-  if (undumpable !== undefined) write(line('discovery.memory_dumped', { reason: undumpable }));
-  for (const warning of [...warnings, ...unknown(leftover), ...(log.ok ? log.warnings : [])])
-    write(line('discovery.flag_ignored', { warning }));
-
-  if (config.grpc !== undefined && !isLoopback(config.grpc.host))
-    write(line('discovery.open', { ...addresses(config) }));
-
-  const sources = contentSources(settings, places);
-  const terminate$ = signals(['SIGTERM', 'SIGINT']);
-  const step$ = runDiscovery({
-    config,
-    event$: merge(...sources.map(({ event$ }) => event$)),
-    sources: sources.map(({ name }) => name),
-    findApi: isAccessNamed(config.kubeconfig, env)
-      ? findAccess(config.kubeconfig, undefined, env)
-      : undefined,
-    kube: places.registries.includes('Kubernetes') ? kubernetesApi(settings) : undefined,
-    terminate$,
-    reopen$: signals(['SIGUSR1']),
-    scheduler: asyncScheduler,
-  });
+  const dumped = dumpNoMemory(dumpFilter);
+  for (const line of startLines(config, places, warnings, dumped)) write(line);
+  const step$ = discoveryOf(settings, places);
   const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
     let last: DiscoveryEvent | undefined; // not its views: they have clients that are gone
     step$.subscribe({
-      next: (step) => {
-        last = step.value;
-        if (last.type === 'reopen-requested') written.reopen();
-        for (const line of narrateDiscovery(
-          step.before,
-          step.value,
-          startedAt,
-          asyncScheduler.now(),
-        ))
-          write(line);
+      next: ({ before, value }) => {
+        last = value;
+        if (value.type === 'reopen-requested') written.reopen();
+        const lines = narrateDiscovery(before, value, startedAt, asyncScheduler.now());
+        for (const line of lines) write(line);
       },
       error: fail,
       complete: () => done(last),
@@ -108,6 +64,72 @@ export async function wholeDiscovery({
   );
   await written.close();
   if (failure !== undefined) throw failure;
+}
+
+/** Throws a {@link Fatal} if the command line is bad (64), or if the MeshConfig is bad (78). */
+function settingsOf({ given, logging, leftover, env }: WholeDiscovery) {
+  const { config, problems, warnings } = discoveryConfig(given, env);
+  const log = logOptions(logging);
+  const allProblems = [
+    ...problems,
+    ...incomplete(given),
+    ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`)),
+  ];
+  if (!log.ok || allProblems.length > 0) throw new Fatal(allProblems.join('; '), exitCodes.usage);
+  const settings = {
+    config,
+    mesh: namedMesh(given.meshConfig, config.meshConfig),
+    networks: namedNetworks(given.networksConfig, config.networksConfig),
+    env,
+  };
+  return {
+    config,
+    settings,
+    places: contentPlaces(settings),
+    log: log.options,
+    warnings: [...warnings, ...unknown(leftover), ...log.warnings],
+  };
+}
+
+/** Returns the lines that the log begins with. `dumped`: why a core dump would have memory. */
+function startLines(
+  config: DiscoveryConfig,
+  { folders, registries }: ContentPlaces,
+  warnings: readonly string[],
+  dumped: string | undefined,
+): readonly LogLine[] {
+  const open = config.grpc !== undefined && !isLoopback(config.grpc.host);
+  return [
+    line('discovery.started', {
+      ...(folders.length > 0 && { configDir: folders.join(', ') }),
+      ...(registries.length > 0 && { registries: registries.join(', ') }),
+      ...addresses(config),
+    }),
+    ...(dumped === undefined ? [] : [line('discovery.memory_dumped', { reason: dumped })]),
+    ...warnings.map((warning) => line('discovery.flag_ignored', { warning })),
+    ...(open ? [line('discovery.open', { ...addresses(config) })] : []),
+  ];
+}
+
+/** Runs the control plane of the settings, until a signal ends it. Cold. */
+function discoveryOf(
+  settings: ContentSettings,
+  places: ContentPlaces,
+): ReturnType<typeof runDiscovery> {
+  const { config, env } = settings;
+  const sources = contentSources(settings, places);
+  return runDiscovery({
+    config,
+    event$: merge(...sources.map(({ event$ }) => event$)),
+    sources: sources.map(({ name }) => name),
+    findApi: isAccessNamed(config.kubeconfig, env)
+      ? findAccess(config.kubeconfig, undefined, env)
+      : undefined,
+    kube: places.registries.includes('Kubernetes') ? kubernetesApi(settings) : undefined,
+    terminate$: signals(['SIGTERM', 'SIGINT']),
+    reopen$: signals(['SIGUSR1']),
+    scheduler: asyncScheduler,
+  });
 }
 
 /** Explains why it cannot listen on an address, and what to do. */

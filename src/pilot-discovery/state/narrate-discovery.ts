@@ -42,29 +42,15 @@ export function narrateDiscovery(
     case 'disconnected':
     case 'rejected':
       return connectionLines(before, event);
-    case 'stream-refused':
-      return [line('discovery.stream_refused', { address: event.address, reason: event.reason })];
-    case 'serving': {
-      const { serial, expires } = event;
-      return [line('discovery.serving', { serial, notAfter: new Date(expires).toISOString() })];
-    }
-    case 'unserved':
-      return [line('discovery.unserved_tls', { reason: event.reason })];
-    case 'secrets-refused': {
-      const { address, reason } = event;
-      const more = unloggedCount(before.refusals, address, now);
-      return more === undefined
-        ? []
-        : [line('discovery.secrets_refused', { address, reason, ...(more > 0 && { more }) })];
-    }
+    case 'secrets-refused':
+    case 'caller-refused':
+      return refusalLines(before, event, now);
     case 'credential-read':
     case 'credential-refused':
     case 'credential-gone':
     case 'credentials-allowed':
     case 'credentials-denied':
       return narrateCredentials(event);
-    case 'caller-refused':
-      return callerLines(before, event, now);
     case 'authority-read':
     case 'roots-published':
     case 'roots-unpublished':
@@ -72,12 +58,12 @@ export function narrateDiscovery(
     case 'certificate-issued':
     case 'certificate-refused':
       return narrateCa(before.ca ?? initialCa, event);
+    case 'serving':
+    case 'unserved':
+    case 'stream-refused':
     case 'reads-nothing':
-      return [line('discovery.reads_nothing', { address: event.address, reason: event.reason })];
-    case 'not-taken': {
-      const { server, address, reason } = event;
-      return [line('connection.not_taken', { server: `--${server}`, address, reason })];
-    }
+    case 'not-taken':
+      return [serverLine(event)];
     case 'reopen-requested':
       return [line('log.reopened')];
     case 'terminate-requested':
@@ -119,14 +105,43 @@ function pushedLine({ connections }: DiscoveryView, { snapshot }: Built): LogLin
 }
 
 /** Returns no line if there was one about the address lately: then it is only counted. */
-function callerLines(
+function refusalLines(
   { refusals }: DiscoveryView,
-  { address, status, reason }: Extract<DiscoveryEvent, { type: 'caller-refused' }>,
+  event: Extract<DiscoveryEvent, { type: 'caller-refused' | 'secrets-refused' }>,
   now: number,
 ): readonly LogLine[] {
-  const more = unloggedCount(refusals, address, now);
-  if (more === undefined) return [];
-  return [line('discovery.caller_refused', { address, status, reason, ...(more > 0 && { more }) })];
+  const { address, reason } = event;
+  const count = unloggedCount(refusals, address, now);
+  if (count === undefined) return [];
+  const more = count > 0 && { more: count };
+  return event.type === 'caller-refused'
+    ? [line('discovery.caller_refused', { address, status: event.status, reason, ...more })]
+    : [line('discovery.secrets_refused', { address, reason, ...more })];
+}
+
+type ServerEvent = Extract<
+  DiscoveryEvent,
+  { type: 'serving' | 'unserved' | 'stream-refused' | 'reads-nothing' | 'not-taken' }
+>;
+
+/** Returns the line about a server that listens, or about a connection to it. */
+function serverLine(event: ServerEvent): LogLine {
+  switch (event.type) {
+    case 'serving': {
+      const notAfter = new Date(event.expires).toISOString();
+      return line('discovery.serving', { serial: event.serial, notAfter });
+    }
+    case 'unserved':
+      return line('discovery.unserved_tls', { reason: event.reason });
+    case 'stream-refused':
+      return line('discovery.stream_refused', { address: event.address, reason: event.reason });
+    case 'reads-nothing':
+      return line('discovery.reads_nothing', { address: event.address, reason: event.reason });
+    case 'not-taken': {
+      const { server, address, reason } = event;
+      return line('connection.not_taken', { server: `--${server}`, address, reason });
+    }
+  }
 }
 
 function sourceLines(before: Store | undefined, { event, store }: StoreStep): readonly LogLine[] {

@@ -84,36 +84,23 @@ export function consulSource(options: ConsulSourceOptions): Observable<StoreEven
     datacenter,
     urlOf: (service) => urlOf(`health/service/${encodeURIComponent(service)}`),
   };
+  const catalog: Endpoint = { url: urlOf('catalog/services'), times: { wait: wait.usual } };
   return defer(() => {
     const place$ = places(mostConnections);
-    const followed$ = <T>(
-      url: string,
-      stateOf: (body: unknown) => T,
-      times: Pick<QueryTimes, 'wait' | 'place$'>,
-    ): Observable<T> =>
-      blockingQueries(
-        forward(consulQuery(server, { url, wait: times.wait, largest: most.bytes, stateOf })),
-        { ...times, timeout, random, spacing, scheduler },
-      ).pipe(errorsOf(url));
-    const catalog$ = followed$(urlOf('catalog/services'), namesOf, { wait: wait.usual }).pipe(
-      map((names): ConsulEvent => ({ type: 'catalog', names })),
-      supervise(
-        (error): ConsulEvent => ({ type: 'catalog-failed', reason: reasonOf(error) }),
-        random,
-        scheduler,
-      ),
+    const follow$ = followed(server, random, scheduler);
+    const catalog$ = follow$(
+      catalog,
+      (body): ConsulEvent => ({ type: 'catalog', names: namesOf(body) }),
+      (reason) => ({ type: 'catalog-failed', reason }),
     );
     const instances$ = (service: string, { connections }: ConsulState): Observable<ConsulEvent> =>
-      followed$(place.urlOf(service), readInstances, {
-        wait: connections === 'shared' ? wait.shared : wait.usual,
-        place$,
-      }).pipe(
-        map((read): ConsulEvent => ({ type: 'instances', service, read })),
-        supervise(
-          (error): ConsulEvent => ({ type: 'instances-failed', service, reason: reasonOf(error) }),
-          random,
-          scheduler,
-        ),
+      follow$(
+        {
+          url: place.urlOf(service),
+          times: { wait: connections === 'shared' ? wait.shared : wait.usual, place$ },
+        },
+        (body): ConsulEvent => ({ type: 'instances', service, read: readInstances(body) }),
+        (reason) => ({ type: 'instances-failed', service, reason }),
       );
     return feedback<ConsulState, ConsulEvent>(
       unknownConsul,
@@ -135,6 +122,33 @@ export function consulSource(options: ConsulSourceOptions): Observable<StoreEven
     );
   });
 }
+
+/** A URL that is asked again and again. */
+interface Endpoint {
+  readonly url: string;
+  readonly times: Pick<QueryTimes, 'wait' | 'place$'>;
+}
+
+/**
+ * Returns a function that follows an endpoint: it emits an event for each answer, and one for each
+ * failure, after which it asks again.
+ */
+const followed =
+  (server: ConsulServer, random: () => number, scheduler: SchedulerLike) =>
+  (
+    { url, times }: Endpoint,
+    eventOf: (body: unknown) => ConsulEvent,
+    failureOf: (reason: string) => ConsulEvent,
+  ): Observable<ConsulEvent> =>
+    blockingQueries(
+      forward(
+        consulQuery(server, { url, wait: times.wait, largest: most.bytes, stateOf: eventOf }),
+      ),
+      { ...times, timeout, random, spacing, scheduler },
+    ).pipe(
+      errorsOf(url),
+      supervise((error): ConsulEvent => failureOf(reasonOf(error)), random, scheduler),
+    );
 
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
