@@ -107,6 +107,26 @@ describe('a control plane with much to do', () => {
     expect(slow.read()).toBeGreaterThan(1_024);
   });
 
+  it('ends the streams of proxies that do not read when others wait, and the proxies notice', async () => {
+    rig = await twoSidecarsRig();
+    for (let file = 0; file < 10; file += 1)
+      rig.write(`50-${file}.yaml`, services(file * 100, 100, 20_000, 20_001));
+    const { lines } = await started();
+    const count = (event: string) => lines.filter((line) => line.event === event).length;
+    // Each is given half a megabyte, and first answers have 32 MiB.
+    const stuck = Array.from({ length: 120 }, (_, number) =>
+      slowReader(rig.ports.xds, nodeOf(`stuck-${number}`).id, 0),
+    );
+    ends.push(...stuck.map((each) => () => each.close()));
+    await expect.poll(() => count('discovery.connected'), effective).toBe(120);
+    const other = acceptingClient(rig.ports.xds, nodeOf('other').id, typeUrls.cluster);
+    ends.push(() => other.close());
+    await expect.poll(() => other.answers.length, { interval: 100 }).toBe(1);
+    const closed = () => stuck.filter((each) => each.isClosed()).length;
+    await expect.poll(closed, effective).toBeGreaterThan(0);
+    await expect.poll(() => closed() - count('discovery.reads_nothing'), effective).toBe(0);
+  });
+
   it('sends its proxies elsewhere one after the other when it is to end, and ends at once where it is asked again', async () => {
     rig = await twoSidecarsRig();
     const crowd = async () => {

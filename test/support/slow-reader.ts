@@ -3,12 +3,16 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 
+interface SlowReader {
+  /** The number of bytes so far. */
+  readonly read: () => number;
+  /** Whether the connection is closed, by any side. */
+  readonly isClosed: () => boolean;
+  readonly close: () => void;
+}
+
 /** A proxy that asks for all clusters and reads so many bytes of the answer a second (0: none). */
-export function slowReader(
-  port: number,
-  id: string,
-  bytesPerSecond: number,
-): { readonly read: () => number; readonly close: () => void } {
+export function slowReader(port: number, id: string, bytesPerSecond: number): SlowReader {
   const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
   const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
   const stream = session.request({
@@ -29,6 +33,7 @@ export function slowReader(
   const reading = setInterval(() => (read += take()?.length ?? 0), 1_000);
   return {
     read: () => read,
+    isClosed: () => session.destroyed,
     close: () => {
       clearInterval(reading);
       session.destroy();

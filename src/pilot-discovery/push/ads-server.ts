@@ -1,8 +1,9 @@
-import { connect, defer, filter, map, merge, mergeMap, type Observable, share } from 'rxjs';
+import { concat, defer, map, merge, mergeMap, type Observable, of, share } from 'rxjs';
+import { fairSlices } from '../../operators/fair-slices.ts';
 import { reduceWithEffects } from '../../operators/reduce-with-effects.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { AdsEvent } from './ads-event.ts';
-import type { CallSources } from './call-events.ts';
+import type { AnswerTurn } from './call-sign.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import { answerEncoder } from './encode-answer.ts';
 import { type Call, firstRequests, silence } from './first-request.ts';
@@ -15,9 +16,9 @@ import {
 } from './reduce-streams.ts';
 import { type CallWorld, serveCall } from './serve-call.ts';
 
-type CallSource = 'viewFor$' | 'nodeFlaw' | 'secretsFor$' | 'scheduler';
+type WorldPart = 'viewFor$' | 'nodeFlaw' | 'secretsFor$' | 'scheduler' | 'cut';
 
-export interface AdsOptions extends Pick<CallSources, CallSource> {
+export interface AdsOptions extends Pick<CallWorld, WorldPart> {
   /** The name of the control plane in its answers. */
   readonly controlPlane: string;
   /** The number of proxies that are written to at once. */
@@ -25,6 +26,9 @@ export interface AdsOptions extends Pick<CallSources, CallSource> {
   /** Emits when the streams have to end: the ms over which they end, one after the other. */
   readonly drain$: Observable<number>;
 }
+
+/** Requests and changes are worked on for so long in a row; then other work has its turn. In ms. */
+const slice = 20;
 
 /**
  * Serves aggregated discovery (ADS) on streams, and emits their events. `throttle` proxies are
@@ -38,6 +42,7 @@ export function serveAds(
   const { scheduler } = sources;
   return defer(() => {
     const { encode, forget$ } = answerEncoder(controlPlane, scheduler);
+    const inSlices$ = fairSlices(slice, scheduler);
     const event$ = merge(
       drain$.pipe(map((ms): StreamsEvent => ({ type: 'drain', ms }))),
       firstRequests(call$, silence, scheduler),
@@ -45,8 +50,8 @@ export function serveAds(
     const said$ = event$.pipe(
       reduceWithEffects<StreamsState, StreamsEvent, StreamsEffect>(
         noStreams,
-        reduceStreams,
-        (effect$) => carryOut(effect$, { ...sources, encode }, throttle),
+        (state, event) => reduceStreams(state, event, throttle),
+        (effect$) => carryOut(effect$, { ...sources, encode, inSlices$ }),
       ),
       mergeMap(({ event }) => (event.type === 'ads-event' ? [event.event] : [])),
     );
@@ -57,24 +62,27 @@ export function serveAds(
 function carryOut(
   effect$: Observable<StreamsEffect>,
   world: Omit<CallWorld, 'end$'>,
-  throttle: number,
 ): Observable<StreamsEvent> {
   const end$ = effect$.pipe(ofType('end'), share());
-  const served$ = effect$.pipe(
-    ofType('serve'),
-    mergeMap(({ connection, begun }) => serveCall(connection, begun, { ...world, end$ })),
-    connect((sign$) =>
-      merge(
-        sign$.pipe(filter((sign) => sign.type !== 'turn')),
-        sign$.pipe(
-          ofType('turn'),
-          mergeMap(({ written$ }) => written$, throttle),
-          map((event): StreamsEvent => ({ type: 'ads-event', event })),
-        ),
-      ),
+  return merge(
+    effect$.pipe(
+      ofType('serve'),
+      mergeMap(({ connection, begun }) => serveCall(connection, begun, { ...world, end$ })),
     ),
+    effect$.pipe(
+      ofType('write'),
+      mergeMap(({ turn }) => written(turn)),
+    ),
+    effect$.pipe(ofType('refuse'), mergeMap(refused)),
   );
-  return merge(served$, effect$.pipe(ofType('refuse'), mergeMap(refused)));
+}
+
+/** Writes an answer, and says when its turn is over. */
+function written({ connection, written$ }: AnswerTurn): Observable<StreamsEvent> {
+  return concat(
+    written$.pipe(map((event): StreamsEvent => ({ type: 'ads-event', event }))),
+    of<StreamsEvent>({ type: 'over', connection }),
+  );
 }
 
 function refused({

@@ -12,7 +12,7 @@ export function answerNonce(content: AnswerContent, lastNonce: string | undefine
   return hash === lastNonce ? `${hash}+` : hash;
 }
 
-type AnswerContent = Omit<Answer, 'nonce' | 'snapshot'>;
+type AnswerContent = Omit<Answer, 'nonce' | 'snapshot' | 'purpose'>;
 
 function hashOf({ typeUrl, version, resources, removed }: AnswerContent): string {
   const hash = createHash('sha1').update(`${typeUrl}\n${version}\n`);

@@ -10,9 +10,11 @@ import {
   type SchedulerLike,
   switchMap,
   take,
+  tap,
   timeout,
   timer,
 } from 'rxjs';
+import type { fairSlices } from '../../operators/fair-slices.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { type EnvoyRequest, readRequest } from '../../shared/xds/messages.ts';
@@ -40,6 +42,8 @@ export interface CallSources {
   readonly secretsFor$: (call: Call, names: ReadonlySet<string>) => Observable<SecretsSign>;
   /** The ends of streams: this one and others. */
   readonly end$: Observable<StreamsEnd>;
+  /** Lets other work have its turn if many streams have something to do: {@link fairSlices}. */
+  readonly inSlices$: ReturnType<typeof fairSlices>;
   readonly scheduler: SchedulerLike;
 }
 
@@ -54,7 +58,7 @@ export function callEvents(
 ): Observable<CallEvent> {
   const address = call.getPeer();
   const ends$ = sources.end$.pipe(mergeMap((end) => endOf(connection, end, sources.scheduler)));
-  const read$ = messages(call, first).pipe(
+  const read$ = messages(call, first, sources).pipe(
     map((message) => eventOf(message, (node) => sources.nodeFlaw(call, node))),
     connect((event$) => {
       const named$ = event$.pipe(
@@ -87,10 +91,27 @@ function eventOf(message: StreamMessage, flawOf: (node: Node) => string | undefi
     : fault(statusCodes.permissionDenied, flaw);
 }
 
-/** Emits the messages of a stream that was paused after its first one. */
-function messages(call: Call, first: StreamMessage): Observable<StreamMessage> {
+/**
+ * Emits the messages of a stream that was paused after its first one. While a message waits for its
+ * turn, the stream is paused again.
+ */
+function messages(
+  call: Call,
+  first: StreamMessage,
+  { inSlices$ }: Pick<CallSources, 'inSlices$'>,
+): Observable<StreamMessage> {
   const later$ = new Observable<StreamMessage>((subscriber) => {
-    const reading = (fromEvent(call, 'data') as Observable<StreamMessage>).subscribe(subscriber);
+    const message$ = (fromEvent(call, 'data') as Observable<StreamMessage>).pipe(
+      tap(() => call.pause()),
+      inSlices$,
+    );
+    const reading = message$.subscribe({
+      next: (message) => {
+        subscriber.next(message);
+        call.resume();
+      },
+      error: (bug: unknown) => subscriber.error(bug),
+    });
     call.resume();
     return reading;
   });
@@ -105,7 +126,7 @@ function fault(code: number, reason: string): Extract<CallEvent, { readonly type
 function views(
   node: Node,
   names: EnvoyRequest['names'],
-  { viewFor$, scheduler }: CallSources,
+  { viewFor$, inSlices$, scheduler }: CallSources,
 ): Observable<CallEvent> {
   const isNew =
     names.kind === 'all' ? names.version === '' : Object.keys(names.versions).length === 0;
@@ -119,6 +140,7 @@ function views(
       with: () => of(fault(statusCodes.unavailable, reason)),
       scheduler,
     }),
+    inSlices$,
   );
 }
 
@@ -135,7 +157,7 @@ function endOf(
       : {
           how: 'at once',
           why: 'stuck',
-          reason: 'it has not taken its answers, and others took theirs',
+          reason: `it has not taken an answer for ${clientLimits.late.value / 1_000} s, and others wait`,
         };
   const fault: CallEvent = { type: 'fault', fault: callFault };
   return ms === 0 ? of(fault) : timer(ms, scheduler).pipe(map(() => fault));

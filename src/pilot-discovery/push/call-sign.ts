@@ -1,25 +1,33 @@
 import type { Observable } from 'rxjs';
 import type { AdsEvent } from './ads-event.ts';
+import type { Answer } from './proxy-stream.ts';
 
 /** A message from the stream of one proxy to the server. */
 export type CallSign =
   | { readonly type: 'ads-event'; readonly event: AdsEvent }
-  /** An answer waits for its turn. `written$` writes it, and completes when the turn is over. */
-  | { readonly type: 'turn'; readonly written$: Observable<AdsEvent> }
-  /** The proxy has not taken the bytes of an answer within its turn. `since`: ms since 1970. */
-  | {
-      readonly type: 'untaken';
-      readonly connection: number;
-      readonly bytes: number;
-      readonly since: number;
-    }
-  /** The proxy has taken these bytes. */
+  | AnswerTurn
+  /** The turn has begun, and the answer is written. `bytes`: its size. */
+  | { readonly type: 'writing'; readonly connection: number; readonly bytes: number }
+  /** The proxy has not taken the answer within its turn. */
+  | { readonly type: 'untaken'; readonly connection: number }
+  /** The proxy has not taken the answer within 5 s. `since`: ms since 1970. */
+  | { readonly type: 'late'; readonly connection: number; readonly since: number }
+  /** The proxy has taken the answer. */
   | { readonly type: 'taken'; readonly connection: number };
+
+/** An answer waits for its turn. A stream has one at a time. */
+export interface AnswerTurn {
+  readonly type: 'turn';
+  readonly connection: number;
+  readonly purpose: Answer['purpose'];
+  /** Writes the answer, and completes when the turn is over. */
+  readonly written$: Observable<AdsEvent>;
+}
 
 /** The streams of these connections end. */
 export interface StreamsEnd {
   readonly type: 'end';
   /** The delay of each, in ms, by its connection. */
   readonly after: ReadonlyMap<number, number>;
-  readonly why: 'the server ends' | 'too much is unread';
+  readonly why: 'the server ends' | 'others wait';
 }

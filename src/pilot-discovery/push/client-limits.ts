@@ -117,8 +117,20 @@ export const clientLimits = {
   unreadInAll: {
     value: 64 << 20,
     unit: 'bytes',
-    what: 'Answers that proxies have not taken after 5 ms, in all',
-    beyond: 'the stream that has waited longest is ended',
+    what: 'Answers that proxies have not taken, in all',
+    beyond: 'the next answers wait until others are taken',
+  },
+  unreadFirst: {
+    value: 32 << 20,
+    unit: 'bytes',
+    what: 'The same, before the first answer of a type to a proxy',
+    beyond: 'it waits, and changes come first',
+  },
+  late: {
+    value: 5_000,
+    unit: 'ms',
+    what: 'Time until a proxy takes an answer, if others wait for room',
+    beyond: 'the stream that was late first is ended',
   },
   unreadAnswers: {
     value: 4,

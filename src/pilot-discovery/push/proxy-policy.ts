@@ -129,7 +129,8 @@ function writeAnswer(
     removed: state.variant === 'delta' ? [...removed, ...absent] : [],
   };
   const nonce = answerNonce(content, before.lastNonce);
-  const message: Answer = { ...content, nonce, snapshot: view.snapshot };
+  const purpose = before.accepted === undefined ? 'first' : 'change';
+  const message: Answer = { ...content, nonce, snapshot: view.snapshot, purpose };
   return { nonce, note: view.snapshot, message };
 }
 

@@ -29,6 +29,8 @@ export interface Answer {
   /** Names, only in the incremental variant. */
   readonly removed: readonly string[];
   readonly snapshot: number;
+  /** `first` until the proxy has ACKed an answer of this type on its stream. */
+  readonly purpose: 'first' | 'change';
 }
 
 /** An effect of an event. */

@@ -66,7 +66,9 @@ export const newCall = (variant: Variant): CallState => ({
 export function reduceCall(state: CallState, event: CallEvent): Step<CallState, CallEffect> {
   switch (event.type) {
     case 'turn':
+    case 'writing':
     case 'untaken':
+    case 'late':
     case 'ending':
     case 'ads-event':
       return [state, []];

@@ -216,6 +216,7 @@ function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxySt
     resources: [],
     removed: [],
     snapshot: state.view?.snapshot ?? 0,
+    purpose: 'first',
   };
   return [
     { ...state, unknown },

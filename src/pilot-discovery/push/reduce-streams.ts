@@ -1,5 +1,12 @@
 import type { Step } from '../../operators/reduce-with-effects.ts';
-import type { CallSign, StreamsEnd } from './call-sign.ts';
+import {
+  type AnswerTurns,
+  noTurns,
+  reduceTurns,
+  type TurnsEffect,
+  type TurnsEvent,
+} from './answer-turns.ts';
+import type { AnswerTurn, CallSign, StreamsEnd } from './call-sign.ts';
 import { clientLimits } from './client-limits.ts';
 import { ConnectionMap } from './connection-map.ts';
 import type { Begun, Call, Silent } from './first-request.ts';
@@ -11,7 +18,9 @@ export type StreamsEvent =
   | Silent
   /** All streams end, over `ms`. */
   | { readonly type: 'drain'; readonly ms: number }
-  | Exclude<CallSign, { readonly type: 'turn' }>;
+  | CallSign
+  /** A turn is over. */
+  | { readonly type: 'over'; readonly connection: number };
 
 export type StreamsEffect =
   | { readonly type: 'serve'; readonly connection: number; readonly begun: Begun }
@@ -23,42 +32,34 @@ export type StreamsEffect =
       readonly reason: string;
       readonly isReported: boolean;
     }
+  | { readonly type: 'write'; readonly turn: AnswerTurn }
   | StreamsEnd;
-
-/** Bytes that a proxy has not taken. `since`: ms since 1970. */
-interface Untaken {
-  readonly bytes: number;
-  readonly since: number;
-}
 
 export interface StreamsState {
   /** The number of streams since the start. */
   readonly count: number;
   readonly open: ConnectionMap<'open'>;
   readonly isDraining: boolean;
-  readonly untaken: ConnectionMap<Untaken>;
-  /** The untaken bytes of all proxies. */
-  readonly bytes: number;
+  readonly turns: AnswerTurns;
 }
 
 export const noStreams: StreamsState = {
   count: 0,
   open: ConnectionMap.empty(),
   isDraining: false,
-  untaken: ConnectionMap.empty(),
-  bytes: 0,
+  turns: noTurns,
 };
 
 type StreamsStep = Step<StreamsState, StreamsEffect>;
 
 const mostStreams = clientLimits.streams.value;
-const mostBytes = clientLimits.unreadInAll.value;
 
-/**
- * Decides on the streams of the server. If the untaken bytes of all proxies are above the limit, it
- * ends the stream that has waited longest. Pure.
- */
-export function reduceStreams(state: StreamsState, event: StreamsEvent): StreamsStep {
+/** Decides on the streams of the server. `throttle`: how many are written to at once. Pure. */
+export function reduceStreams(
+  state: StreamsState,
+  event: StreamsEvent,
+  throttle: number,
+): StreamsStep {
   switch (event.type) {
     case 'begun':
       return begun({ ...state, count: state.count + 1 }, event);
@@ -84,18 +85,26 @@ export function reduceStreams(state: StreamsState, event: StreamsEvent): Streams
       const end: StreamsEnd = { type: 'end', after: new Map(delays), why: 'the server ends' };
       return [{ ...state, isDraining: true }, [end]];
     }
-    case 'untaken':
-      return untaken(state, event.connection, { bytes: event.bytes, since: event.since });
-    case 'taken':
-      return [taken(state, event.connection), []];
     case 'ads-event': {
-      const { event: adsEvent } = event;
-      if (adsEvent.type !== 'disconnected') return [state, []];
-      const after = taken(state, adsEvent.connection);
-      return [{ ...after, open: after.open.without(adsEvent.connection) }, []];
+      if (event.event.type !== 'disconnected') return [state, []];
+      const { connection, type } = event.event;
+      const after = { ...state, open: state.open.without(connection) };
+      return turning(after, { type, connection }, throttle);
     }
+    default:
+      return turning(state, event, throttle);
   }
 }
+
+function turning(state: StreamsState, event: TurnsEvent, throttle: number): StreamsStep {
+  const [turns, effects] = reduceTurns(state.turns, event, throttle);
+  return [{ ...state, turns }, effects.map(effectOf)];
+}
+
+const effectOf = (effect: TurnsEffect): StreamsEffect =>
+  effect.type === 'write'
+    ? effect
+    : { type: 'end', after: new Map([[effect.connection, 0]]), why: 'others wait' };
 
 function begun(state: StreamsState, event: Begun): StreamsStep {
   const { count: connection, open, isDraining } = state;
@@ -111,25 +120,4 @@ function begun(state: StreamsState, event: Begun): StreamsStep {
   }
   const after = { ...state, open: open.with(connection, 'open') };
   return [after, [{ type: 'serve', connection, begun: event }]];
-}
-
-function untaken(before: StreamsState, connection: number, answer: Untaken): StreamsStep {
-  const state = {
-    ...before,
-    untaken: before.untaken.with(connection, answer),
-    bytes: before.bytes + answer.bytes,
-  };
-  if (state.bytes <= mostBytes) return [state, []];
-  const [oldest] = [...state.untaken].reduce((first, next) =>
-    next[1].since < first[1].since ? next : first,
-  );
-  const end: StreamsEnd = { type: 'end', after: new Map([[oldest, 0]]), why: 'too much is unread' };
-  return [taken(state, oldest), [end]];
-}
-
-function taken(state: StreamsState, connection: number): StreamsState {
-  const answer = state.untaken.get(connection);
-  return answer === undefined
-    ? state
-    : { ...state, untaken: state.untaken.without(connection), bytes: state.bytes - answer.bytes };
 }

@@ -16,7 +16,7 @@ export const secretOffers: SubscriptionPolicy<ProxyKind> = {
     changed.size === 0
       ? { type: 'nothing' }
       : { type: 'give', given: changed, removed: [], unanswered: missing, leaves: 'nothing' },
-  write({ given }, { lastNonce }, { state: { secretView } }) {
+  write({ given }, { lastNonce, accepted }, { state: { secretView } }) {
     const content = {
       typeUrl: secretTypeUrl,
       version: secretView?.version ?? '',
@@ -24,7 +24,8 @@ export const secretOffers: SubscriptionPolicy<ProxyKind> = {
       removed: [],
     };
     const nonce = answerNonce(content, lastNonce);
-    const message: Answer = { ...content, nonce, snapshot: 0 };
+    const purpose = accepted === undefined ? 'first' : 'change';
+    const message: Answer = { ...content, nonce, snapshot: 0, purpose };
     return { nonce, note: 0, message };
   },
 };

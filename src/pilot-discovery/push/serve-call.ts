@@ -22,7 +22,7 @@ import { secretTypeUrl } from '../../shared/xds/secret-names.ts';
 import type { AdsEvent } from './ads-event.ts';
 import { callEvents, type CallSources } from './call-events.ts';
 import type { CallSign } from './call-sign.ts';
-import type { Begun } from './first-request.ts';
+import type { Begun, Call } from './first-request.ts';
 import { waitLimits } from './wait-limits.ts';
 import type { Answer } from './proxy-stream.ts';
 import {
@@ -39,6 +39,8 @@ import { writeAnswer } from './write-answer.ts';
 
 /** The surroundings of the stream of a proxy. */
 export interface CallWorld extends CallSources {
+  /** Closes the connection of a stream at once. */
+  readonly cut: (call: Call) => void;
   readonly encode: (answer: Answer, variant: Variant) => Buffer;
 }
 
@@ -55,7 +57,7 @@ export function serveCall(
   world: CallWorld,
 ): Observable<CallSign> {
   const { variant, call } = begun;
-  const { scheduler, encode, secretsFor$ } = world;
+  const { scheduler, encode, secretsFor$, cut } = world;
   const over$ = merge(...['end', 'cancelled', 'error'].map((end) => fromEvent(call, end)));
 
   function carryOut(
@@ -92,7 +94,7 @@ export function serveCall(
   return concat(
     callEvents(connection, begun, world).pipe(
       reduceWithEffects<CallState, CallEvent, CallEffect>(newCall(variant), reduceCall, carryOut),
-      mergeMap(({ event }) => signOf(connection, begun, event, scheduler.now())),
+      mergeMap(({ event }) => signOf(connection, begun, event, { cut, now: scheduler.now() })),
       catchError((error: unknown) =>
         ended(begun, statusCodes.internal, `this is a bug: ${String(error)}`),
       ),
@@ -136,18 +138,20 @@ function signOf(
   connection: number,
   begun: Begun,
   event: CallEvent,
-  now: number,
+  { cut, now }: Pick<CallWorld, 'cut'> & { readonly now: number },
 ): Observable<CallSign> {
   switch (event.type) {
     case 'ads-event':
-    case 'turn':
       return of(event);
+    case 'turn':
+    case 'writing':
     case 'untaken':
-      return of({ type: 'untaken', connection, bytes: event.bytes, since: now });
     case 'taken':
-      return of({ type: 'taken', connection });
+      return of({ ...event, connection });
+    case 'late':
+      return of({ ...event, connection, since: now });
     case 'ending':
-      return concat(refusalOf(connection, begun, event.fault), endedBy(begun, event.fault));
+      return concat(refusalOf(connection, begun, event.fault), endedBy(begun, event.fault, cut));
     default:
       return EMPTY;
   }
@@ -168,10 +172,10 @@ function refusalOf(connection: number, { call }: Begun, fault: CallFault): Obser
   );
 }
 
-function endedBy(begun: Begun, fault: CallFault): Observable<never> {
+function endedBy(begun: Begun, fault: CallFault, cut: CallWorld['cut']): Observable<never> {
   return fault.how === 'at once'
     ? defer(() => {
-        begun.call.destroy(new Error(fault.reason)); // a status would wait behind all answers
+        cut(begun.call); // a status would wait behind all answers
         return EMPTY;
       })
     : ended(begun, fault.code, fault.reason);

@@ -14,14 +14,19 @@ export interface AnswerTarget {
 
 /** A step of an answer: it waits for its turn, is written, and is taken or not. */
 export type AnswerStep =
-  | { readonly type: 'turn'; readonly written$: Observable<AdsEvent> }
-  | { readonly type: AnswerProgress; readonly bytes: number };
+  | {
+      readonly type: 'turn';
+      readonly purpose: Answer['purpose'];
+      readonly written$: Observable<AdsEvent>;
+    }
+  | { readonly type: 'writing'; readonly bytes: number }
+  | { readonly [Type in AnswerProgress]: { readonly type: Type } }[AnswerProgress];
 
 /**
  * Writes one answer. Emits its `turn`; when the server subscribes to that, it encodes and writes
- * the answer, and emits its progress. The turn completes when the answer is taken or its time is
- * over, and at once if the stream has ended. Completes when the answer is taken or stuck. Cold;
- * never errors.
+ * the answer, and emits `writing` with its size, then its progress. The turn completes when the
+ * answer is taken or its time is over, and at once if the stream has ended. Completes when the
+ * answer is taken or stuck. Cold; never errors.
  */
 export function writeAnswer(
   { connection, variant, call }: AnswerTarget,
@@ -39,21 +44,22 @@ export function writeAnswer(
       subscriber.add(() => turn.complete());
       const begunAt = scheduler.now();
       const bytes = encode(answer, variant);
+      subscriber.next({ type: 'writing', bytes: bytes.length });
       const progress$ = answerProgress(written(call, bytes), scheduler);
-      const follow = (type: AnswerProgress): void => {
-        const queuedMs = begunAt - queuedAt;
-        const writingMs = scheduler.now() - begunAt;
-        const { typeUrl } = answer;
+      const endTurn = (): void => {
         turn.next({
           type: 'written',
           connection,
-          typeUrl,
+          typeUrl: answer.typeUrl,
           bytes: bytes.length,
-          queuedMs,
-          writingMs,
+          queuedMs: begunAt - queuedAt,
+          writingMs: scheduler.now() - begunAt,
         });
         turn.complete();
-        subscriber.next({ type, bytes: bytes.length });
+      };
+      const follow = (type: AnswerProgress): void => {
+        if (!turn.closed) endTurn();
+        subscriber.next({ type });
       };
       subscriber.add(
         progress$.subscribe({
@@ -63,7 +69,7 @@ export function writeAnswer(
         }),
       );
     });
-    subscriber.next({ type: 'turn', written$ });
+    subscriber.next({ type: 'turn', purpose: answer.purpose, written$ });
   });
 }
 

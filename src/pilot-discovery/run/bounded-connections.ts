@@ -16,6 +16,8 @@ export interface BoundedConnections {
   readonly add: (socket: Socket, admit: (socket: Socket) => void) => void;
   /** Notes a request of the client at `address`, which is `IP:port`. */
   readonly asked: (address: string) => void;
+  /** Closes the connection of the client at `address` at once: what is unsent is lost. */
+  readonly cut: (address: string) => void;
 }
 
 /**
@@ -31,7 +33,7 @@ export function boundedConnections(
   tell: (address: string, reason: string) => void,
   scheduler: SchedulerLike,
 ): BoundedConnections {
-  let count = 0;
+  const open = new Map<string, Socket>();
   // The oldest connection is first.
   const silent = new Map<string, { readonly socket: Socket; readonly due: Subscription }>();
   const heard = (address: string): void => {
@@ -48,32 +50,29 @@ export function boundedConnections(
       const address = `${socket.remoteAddress}:${socket.remotePort}`;
       const full = `${most} connections are open, which is the limit`;
       const [oldest] = silent;
-      if (count >= most && oldest === undefined) {
+      if (open.size >= most && oldest === undefined) {
         tell(address, full);
         socket.destroy();
         return;
       }
-      if (oldest !== undefined && (count >= most || silent.size >= silence.most)) {
+      if (oldest !== undefined && (open.size >= most || silent.size >= silence.most)) {
         const later = `nothing was asked for on the connection, and ${silence.most} have come since`;
-        close(oldest[0], oldest[1].socket, count >= most ? full : later);
+        close(oldest[0], oldest[1].socket, open.size >= most ? full : later);
       }
-      count += 1;
-      const due = scheduler.schedule(
-        () =>
-          close(
-            address,
-            socket,
-            `nothing was asked for on the connection within ${silence.longest / 1_000} s`,
-          ),
-        silence.longest,
-      );
+      open.set(address, socket);
+      const reason = `nothing was asked for on the connection within ${silence.longest / 1_000} s`;
+      // If the program was busy, it first reads the requests that have come meanwhile.
+      const due = scheduler.schedule(() => {
+        due.add(scheduler.schedule(() => close(address, socket, reason)));
+      }, silence.longest);
       silent.set(address, { socket, due });
       socket.once('close', () => {
-        count -= 1;
+        if (open.get(address) === socket) open.delete(address);
         if (silent.get(address)?.socket === socket) heard(address);
       });
       admit(socket);
     },
     asked: heard,
+    cut: (address) => open.get(address)?.destroy(),
   };
 }

@@ -68,6 +68,8 @@ export function boundedServer(
 export interface GrpcPort {
   /** Notes that the client at `address`, which is `IP:port`, is served. */
   readonly asked: (address: string) => void;
+  /** Closes the connection of the client at `address` at once. */
+  readonly cut: (address: string) => void;
   /**
    * Listens. Emits `listening`, or `failed` and nothing more. Never completes, never errors. Stops
    * listening on unsubscribe.
@@ -90,6 +92,7 @@ export function grpcPort(
   const address = `${host === '' ? '[::]' : host.includes(':') ? `[${host}]` : host}:${port}`;
   return {
     asked: connections.asked,
+    cut: connections.cut,
     listen$: (admit) =>
       new Observable((subscriber) => {
         const listener = createServer((socket) => connections.add(socket, admit));

@@ -20,7 +20,7 @@ import type { Call } from '../push/first-request.ts';
 import type { SecretsSign } from '../push/secrets-sign.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { ListenAddress } from './setting-reader.ts';
-import { boundedServer, type GrpcLimits, grpcPort } from './grpc-port.ts';
+import { boundedServer, type GrpcLimits, type GrpcPort, grpcPort } from './grpc-port.ts';
 import { listenSecurely } from './listen-securely.ts';
 
 /** The port on which each call has an authenticated caller. */
@@ -43,7 +43,8 @@ export interface GrpcPorts {
   readonly secure: SecurePort | undefined;
 }
 
-export interface ServeGrpcOptions extends Omit<AdsOptions, 'nodeFlaw' | 'secretsFor$'>, GrpcLimits {
+export interface ServeGrpcOptions
+  extends Omit<AdsOptions, 'nodeFlaw' | 'secretsFor$' | 'cut'>, GrpcLimits {
   /** Emits the secrets that a caller may have, of those that it names. */
   readonly secretsOf$: (
     caller: Caller | undefined,
@@ -61,8 +62,7 @@ interface Served {
   readonly nodeFlaw: AdsOptions['nodeFlaw'];
   /** Returns the authenticated client of a stream; undefined if it is not authenticated. */
   readonly callerOf: (call: Call) => Caller | undefined;
-  /** Notes a stream of the client at `address`. */
-  readonly connected: (address: string) => void;
+  readonly cut: GrpcPort['cut'];
 }
 
 /**
@@ -92,11 +92,8 @@ export function serveGrpc(
         return port === undefined ? 'its port is not known' : port.nodeFlaw(call, node);
       },
       secretsFor$: (call, names) => options.secretsOf$(portOf.get(call)?.callerOf(call), names),
-    }).pipe(
-      tap((event) => {
-        if (event.type === 'connected') for (const port of ports) port.connected(event.address);
-      }),
-    );
+      cut: (call) => portOf.get(call)?.cut(call.getPeer()),
+    });
     return merge(refused$, stream$, ...ports.map(({ event$ }) => event$));
   });
 }
@@ -110,13 +107,15 @@ function servePlain(
   const port = grpcPort('grpcAddr', address, tell, options.scheduler);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
-    call$: adsCalls(server),
+    call$: adsCalls(server).pipe(
+      tap(([, call]) => call.once('data', () => port.asked(call.getPeer()))),
+    ),
     event$: port
       .listen$((socket) => injector.injectConnection(socket))
       .pipe(finalize(() => server.forceShutdown())),
     nodeFlaw: () => undefined,
     callerOf: () => undefined,
-    connected: port.asked,
+    cut: port.cut,
   };
 }
 
@@ -147,6 +146,6 @@ function serveSecure(
     ).pipe(finalize(() => server.forceShutdown())),
     callerOf: calls.callerOf,
     nodeFlaw: (call, node) => (nodes === 'any' ? undefined : nodeFlaw(calls.callerOf(call), node)),
-    connected: () => undefined, // the caller was authenticated before
+    cut: port.cut,
   };
 }

@@ -61,6 +61,7 @@ async function served(
   const serving = serveAds(adsCalls(server), {
     controlPlane: 'test',
     throttle,
+    cut: (call) => call.emit('cancelled'),
     viewFor$,
     nodeFlaw,
     secretsFor$,
@@ -318,23 +319,28 @@ describe('serveAds', () => {
     await expect.poll(() => events.at(-1)?.type).toBe('disconnected');
   });
 
-  it('ends the proxy that waits longest once 64 MiB are not taken', async () => {
+  it('lets an answer wait for room, and ends the proxy that is late when one waits', async () => {
     const clock = new VirtualTimeScheduler(undefined, 4);
-    const view$ = new BehaviorSubject(view(1, { a: '.'.repeat(30 << 20) }));
+    const view$ = new BehaviorSubject(view(1, { a: '.'.repeat(33 << 20) }));
     const { port, events } = await served(() => view$, 16, NEVER, clock);
-    for (let number = 1; number <= 3; number += 1) {
-      ended.push(slowReader(port, `sidecar~10.0.0.2~s-${number}.b~c`, 0).close);
-      await expect
+    const until = async (type: AdsEvent['type'], count: number) =>
+      expect
         .poll(() => {
           clock.flush();
-          return events.filter(({ type }) => type === 'answered');
+          return events.filter((event) => event.type === type);
         })
-        .toHaveLength(number);
-      clock.maxFrames += 10;
-      clock.flush();
+        .toHaveLength(count);
+    for (const number of [1, 2]) {
+      ended.push(slowReader(port, `sidecar~10.0.0.2~s-${number}.b~c`, 0).close);
+      await until('answered', number);
     }
+    clock.maxFrames = 4_999;
+    await until('written', 1);
+    expect(events.filter(({ type }) => type === 'reads-nothing')).toEqual([]);
+    clock.maxFrames = 5_010;
+    await until('written', 2);
     expect(events.filter(({ type }) => type === 'reads-nothing')).toMatchObject([
-      { connection: 1, reason: 'it has not taken its answers, and others took theirs' },
+      { connection: 1, reason: 'it has not taken an answer for 5 s, and others wait' },
     ]);
   });
 
@@ -364,6 +370,7 @@ describe('serveAds', () => {
     const serving = serveAds(adsCalls(server), {
       controlPlane: 'test',
       throttle: 1,
+      cut: () => undefined,
       viewFor$: () => NEVER,
       nodeFlaw: () => undefined,
       secretsFor$: () => NEVER,

@@ -11,6 +11,7 @@ const answerOf = (nonce: string, bytes = 10): Answer => ({
   resources: [{ name: nonce, version: 'v', body: new Uint8Array(bytes), keys: [] }],
   removed: [],
   snapshot: 1,
+  purpose: 'change',
 });
 
 const made = () => answerEncoder('here', asapScheduler).encode;

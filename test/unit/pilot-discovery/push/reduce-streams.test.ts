@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Begun, Call } from '../../../../src/pilot-discovery/push/first-request.ts';
 import {
@@ -14,12 +15,6 @@ const begun: Begun = {
   call,
   first: { $typeName: 'refused', reason: 'only a test' },
 };
-const untaken = (connection: number, megabytes: number, since: number): StreamsEvent => ({
-  type: 'untaken',
-  connection,
-  bytes: megabytes << 20,
-  since,
-});
 const gone = (connection: number): StreamsEvent => ({
   type: 'ads-event',
   event: { type: 'disconnected', connection },
@@ -28,11 +23,13 @@ const gone = (connection: number): StreamsEvent => ({
 /** What the last event comes to: `serve 1`, `refuse 2 code reason`, `end 1:0 2:300 why`. */
 const last = (...events: readonly StreamsEvent[]): readonly string[] => {
   const [, effects] = events.reduce<ReturnType<typeof reduceStreams>>(
-    ([state], event) => reduceStreams(state, event),
+    ([state], event) => reduceStreams(state, event, 1),
     [noStreams, []],
   );
   return effects.map((effect) => {
     switch (effect.type) {
+      case 'write':
+        return `write ${effect.turn.connection}`;
       case 'serve':
         return `serve ${effect.connection}`;
       case 'refuse':
@@ -69,21 +66,30 @@ describe('the streams of the server', () => {
     ]);
   });
 
-  it('may leave 64 MiB unread together; then the one that waits longest ends', () => {
-    expect(last(untaken(1, 30, 5), untaken(2, 34, 3))).toEqual([]);
-    expect(last(untaken(1, 30, 5), untaken(2, 34, 3), untaken(3, 1, 9))).toEqual([
-      'end 2:0 too much is unread',
-    ]);
-    expect(last(untaken(1, 65, 5))).toEqual(['end 1:0 too much is unread']);
+  it('write one answer after the other, and a stream that is gone makes way', () => {
+    const turn = (connection: number): StreamsEvent => ({
+      type: 'turn',
+      connection,
+      purpose: 'change',
+      written$: NEVER,
+    });
+    expect(last(turn(1))).toEqual(['write 1']);
+    expect(last(turn(1), turn(2))).toEqual([]);
+    expect(last(turn(1), turn(2), { type: 'writing', connection: 1, bytes: 9 })).toEqual([]);
+    expect(last(turn(1), turn(2), gone(1), { type: 'over', connection: 1 })).toEqual(['write 2']);
   });
 
-  it('count no more what was taken, or what was to go to a proxy that is gone', () => {
-    const most = untaken(1, 64, 5);
-    const taken: StreamsEvent = { type: 'taken', connection: 1 };
-    expect(last(most, taken, untaken(2, 1, 9))).toEqual([]);
-    expect(last(most, gone(1), untaken(2, 1, 9))).toEqual([]);
-    expect(last(most, { type: 'taken', connection: 7 }, untaken(2, 1, 9))).toHaveLength(1);
-    // The one that is ended is not counted twice.
-    expect(last(most, untaken(2, 1, 9), gone(1), untaken(3, 63, 10))).toEqual([]);
+  it('end if others wait for what they do not take', () => {
+    const turn = { type: 'turn', purpose: 'change', written$: NEVER } as const;
+    expect(
+      last(
+        { ...turn, connection: 1 },
+        { type: 'writing', connection: 1, bytes: 64 << 20 },
+        { type: 'untaken', connection: 1 },
+        { type: 'over', connection: 1 },
+        { ...turn, connection: 2 },
+        { type: 'late', connection: 1, since: 5_000 },
+      ),
+    ).toEqual(['end 1:0 others wait']);
   });
 });

@@ -32,6 +32,7 @@ function made(most: number, silent = most) {
   return {
     add,
     asked: (port: number) => connections.asked(`10.0.0.1:${port}`),
+    cut: (port: number) => connections.cut(`10.0.0.1:${port}`),
     admitted,
     told,
     scheduler,
@@ -83,5 +84,28 @@ describe('boundedConnections', () => {
     add(4);
     expect(admitted).toEqual([1, 2, 4]);
     expect(told).toHaveLength(1);
+  });
+
+  it('closes the connection of a client that is cut, and no other', () => {
+    const { add, asked, cut, admitted } = made(2);
+    const closed: number[] = [];
+    for (const port of [1, 2]) {
+      add(port).once('close', () => closed.push(port));
+      asked(port);
+    }
+    cut(2);
+    cut(3);
+    expect(closed).toEqual([2]);
+    add(4);
+    expect(admitted).toEqual([1, 2, 4]);
+  });
+
+  it('reads what has come while the program was busy, before it closes a connection', () => {
+    const { add, asked, told, scheduler } = made(3);
+    scheduler.schedule(() => asked(1), 10_000);
+    add(1);
+    add(2);
+    scheduler.flush();
+    expect(told).toEqual(['10000 10.0.0.1:2 nothing was asked for on the connection within 10 s']);
   });
 });
