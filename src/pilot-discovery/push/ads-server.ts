@@ -1,9 +1,8 @@
-import { concat, defer, map, merge, mergeMap, type Observable, of, share } from 'rxjs';
+import { defer, map, merge, mergeMap, type Observable, share } from 'rxjs';
 import { fairSlices } from '../../operators/fair-slices.ts';
 import { reduceWithEffects } from '../../operators/reduce-with-effects.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { AdsEvent } from './ads-event.ts';
-import type { AnswerTurn } from './call-sign.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import { answerEncoder } from './encode-answer.ts';
 import { type Call, firstRequests, silence } from './first-request.ts';
@@ -71,17 +70,10 @@ function carryOut(
     ),
     effect$.pipe(
       ofType('write'),
-      mergeMap(({ turn }) => written(turn)),
+      mergeMap(({ turn }) => turn.written$),
+      map((event): StreamsEvent => ({ type: 'ads-event', event })),
     ),
     effect$.pipe(ofType('refuse'), mergeMap(refused)),
-  );
-}
-
-/** Writes an answer, and says when its turn is over. */
-function written({ connection, written$ }: AnswerTurn): Observable<StreamsEvent> {
-  return concat(
-    written$.pipe(map((event): StreamsEvent => ({ type: 'ads-event', event }))),
-    of<StreamsEvent>({ type: 'over', connection }),
   );
 }
 

@@ -1,5 +1,6 @@
 import {
   asyncScheduler,
+  concat,
   map,
   merge,
   type Observable,
@@ -22,10 +23,19 @@ export function answerProgress(
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AnswerProgress> {
   const { writing, late, reading } = clientLimits;
-  return merge(
-    taken$.pipe(map(() => 'taken' as const)),
-    timer(writing.value, scheduler).pipe(map(() => 'untaken' as const)),
-    timer(late.value, scheduler).pipe(map(() => 'late' as const)),
-    timer(reading.value, scheduler).pipe(map(() => 'stuck' as const)),
-  ).pipe(takeWhile((progress) => progress === 'untaken' || progress === 'late', true));
+  // One timer at a time: most answers are taken before the first one is over.
+  const slow$ = concat(
+    after$('untaken', writing.value, scheduler),
+    after$('late', late.value - writing.value, scheduler),
+    after$('stuck', reading.value - late.value, scheduler),
+  );
+  return merge(taken$.pipe(map((): AnswerProgress => 'taken')), slow$).pipe(
+    takeWhile((progress) => progress === 'untaken' || progress === 'late', true),
+  );
 }
+
+const after$ = (
+  progress: AnswerProgress,
+  ms: number,
+  scheduler: SchedulerLike,
+): Observable<AnswerProgress> => timer(ms, scheduler).pipe(map(() => progress));

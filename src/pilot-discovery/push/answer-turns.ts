@@ -6,11 +6,13 @@ import { ConnectionMap } from './connection-map.ts';
 
 type Purpose = AnswerTurn['purpose'];
 
-/** The answer of a stream that is not taken. `since`: ms since 1970. */
+/**
+ * The answer of a stream: it waits, is written, is left to the proxy when its turn is over, and is
+ * late after 5 s. `since`: ms since 1970.
+ */
 type AnswerState =
   | { readonly type: 'waiting'; readonly purpose: Purpose; readonly ticket: number }
-  | { readonly type: 'starting' }
-  | { readonly type: 'writing' | 'untaken'; readonly bytes: number }
+  | { readonly type: 'writing' | 'left'; readonly bytes: number }
   | { readonly type: 'late'; readonly bytes: number; readonly since: number };
 
 export interface AnswerTurns {
@@ -22,8 +24,6 @@ export interface AnswerTurns {
   readonly tickets: number;
   /** The number of turns that have begun and are not over. */
   readonly running: number;
-  /** No turn starts before the size of the last one is known. */
-  readonly start: 'may start' | 'one starts';
   /** The bytes of all answers that are written and not taken. */
   readonly bytes: number;
 }
@@ -33,13 +33,13 @@ export const noTurns: AnswerTurns = {
   waiting: { change: ConnectionMap.empty(), first: ConnectionMap.empty() },
   tickets: 0,
   running: 0,
-  start: 'may start',
   bytes: 0,
 };
 
 export type TurnsEvent =
   | Exclude<CallSign, { readonly type: 'ads-event' }>
-  | { readonly type: 'over' | 'disconnected'; readonly connection: number };
+  /** The turn of an answer is over; or its stream is. */
+  | { readonly type: 'written' | 'disconnected'; readonly connection: number };
 
 export type TurnsEffect =
   | { readonly type: 'write'; readonly turn: AnswerTurn }
@@ -60,38 +60,44 @@ const rooms: readonly (readonly [Purpose, number])[] = [
  * first to be late is evicted. Pure.
  */
 export function reduceTurns(before: AnswerTurns, event: TurnsEvent, most: number): TurnsStep {
-  const state = noted(before, event);
-  if (state.running >= most || state.start === 'one starts') return [state, []];
+  const effects: TurnsEffect[] = [];
+  let state = noted(before, event);
+  for (let effect = due(state, most); effect !== undefined; effect = due(state, most)) {
+    effects.push(effect);
+    state =
+      effect.type === 'write' ? started(state, effect.turn) : without(state, effect.connection);
+  }
+  return [state, effects];
+}
+
+/** Returns what is to be done next; undefined for nothing. */
+function due(state: AnswerTurns, most: number): TurnsEffect | undefined {
+  if (state.running >= most) return undefined;
   for (const [purpose, room] of rooms) {
     const [next] = state.waiting[purpose];
     if (next === undefined) continue;
-    if (state.bytes < room) return started(state, next[1]);
-    const oldest = firstLate(state);
-    if (oldest !== undefined)
-      return [without(state, oldest), [{ type: 'evict', connection: oldest }]];
+    if (state.bytes < room) return { type: 'write', turn: next[1] };
+    const connection = firstLate(state);
+    if (connection !== undefined) return { type: 'evict', connection };
   }
-  return [state, []];
+  return undefined;
 }
 
 function noted(state: AnswerTurns, event: TurnsEvent): AnswerTurns {
   const { connection } = event;
-  const answer = state.answers.get(connection);
   switch (event.type) {
     case 'turn':
       return queued(state, event);
-    case 'writing': {
-      const { bytes } = event;
-      const after = withAnswer(state, connection, { type: 'writing', bytes });
-      return { ...after, bytes: after.bytes + bytes, start: 'may start' };
-    }
-    case 'untaken':
-    case 'late':
-      return answer?.type === 'writing' || answer?.type === 'untaken'
-        ? withAnswer(state, connection, { ...event, bytes: answer.bytes })
-        : state;
-    case 'over': {
-      const after: AnswerTurns = { ...state, running: state.running - 1 };
-      return answer?.type === 'starting' ? without(after, connection) : after;
+    case 'written':
+    case 'late': {
+      const answer = state.answers.get(connection);
+      if (answer === undefined || answer.type === 'waiting') return state;
+      const { bytes } = answer;
+      const next: AnswerState =
+        event.type === 'late'
+          ? { type: 'late', bytes, since: event.since }
+          : { type: 'left', bytes };
+      return added(without(state, connection), connection, next);
     }
     case 'taken':
     case 'disconnected':
@@ -103,36 +109,45 @@ function queued(state: AnswerTurns, turn: AnswerTurn): AnswerTurns {
   const { waiting } = state;
   const { connection, purpose } = turn;
   const ticket = state.tickets + 1;
-  const after = withAnswer(state, connection, { type: 'waiting', purpose, ticket });
   const queue = waiting[purpose].with(ticket, turn);
-  return { ...after, tickets: ticket, waiting: { ...waiting, [purpose]: queue } };
+  return {
+    ...state,
+    answers: state.answers.with(connection, { type: 'waiting', purpose, ticket }),
+    tickets: ticket,
+    waiting: { ...waiting, [purpose]: queue },
+  };
 }
 
-function started(state: AnswerTurns, turn: AnswerTurn): TurnsStep {
-  const after = withAnswer(without(state, turn.connection), turn.connection, { type: 'starting' });
-  return [{ ...after, running: after.running + 1, start: 'one starts' }, [{ type: 'write', turn }]];
+function started(state: AnswerTurns, { connection, bytes }: AnswerTurn): AnswerTurns {
+  return added(without(state, connection), connection, { type: 'writing', bytes });
 }
 
-const withAnswer = (state: AnswerTurns, connection: number, answer: AnswerState): AnswerTurns => ({
-  ...state,
-  answers: state.answers.with(connection, answer),
-});
+function added(
+  state: AnswerTurns,
+  connection: number,
+  answer: Exclude<AnswerState, { readonly type: 'waiting' }>,
+): AnswerTurns {
+  return {
+    ...state,
+    answers: state.answers.with(connection, answer),
+    running: state.running + (answer.type === 'writing' ? 1 : 0),
+    bytes: state.bytes + answer.bytes,
+  };
+}
 
 function without(state: AnswerTurns, connection: number): AnswerTurns {
   const answer = state.answers.get(connection);
   if (answer === undefined) return state;
   const after = { ...state, answers: state.answers.without(connection) };
-  switch (answer.type) {
-    case 'waiting': {
-      const { purpose, ticket } = answer;
-      const queue = state.waiting[purpose].without(ticket);
-      return { ...after, waiting: { ...state.waiting, [purpose]: queue } };
-    }
-    case 'starting':
-      return { ...after, start: 'may start' };
-    default:
-      return { ...after, bytes: state.bytes - answer.bytes };
+  if (answer.type === 'waiting') {
+    const queue = state.waiting[answer.purpose].without(answer.ticket);
+    return { ...after, waiting: { ...state.waiting, [answer.purpose]: queue } };
   }
+  return {
+    ...after,
+    running: state.running - (answer.type === 'writing' ? 1 : 0),
+    bytes: state.bytes - answer.bytes,
+  };
 }
 
 /** Returns the stream that was late before all others. */

@@ -92,8 +92,8 @@ function eventOf(message: StreamMessage, flawOf: (node: Node) => string | undefi
 }
 
 /**
- * Emits the messages of a stream that was paused after its first one. While a message waits for its
- * turn, the stream is paused again.
+ * Emits the messages of a stream that was paused after its first one. If a message waits for its
+ * turn, the stream is paused until then.
  */
 function messages(
   call: Call,
@@ -101,19 +101,32 @@ function messages(
   { inSlices$ }: Pick<CallSources, 'inSlices$'>,
 ): Observable<StreamMessage> {
   const later$ = new Observable<StreamMessage>((subscriber) => {
-    const message$ = (fromEvent(call, 'data') as Observable<StreamMessage>).pipe(
-      tap(() => call.pause()),
-      inSlices$,
+    const message$ = fromEvent(call, 'data') as Observable<StreamMessage>;
+    const waiting = { messages: 0 };
+    subscriber.add(
+      message$
+        .pipe(
+          tap(() => (waiting.messages += 1)),
+          inSlices$,
+        )
+        .subscribe({
+          next: (message) => {
+            waiting.messages -= 1;
+            subscriber.next(message);
+            if (call.isPaused()) call.resume();
+          },
+          error: (bug: unknown) => subscriber.error(bug),
+        }),
     );
-    const reading = message$.subscribe({
-      next: (message) => {
-        subscriber.next(message);
-        call.resume();
-      },
-      error: (bug: unknown) => subscriber.error(bug),
-    });
+    subscriber.add(
+      message$.subscribe({
+        next: () => {
+          if (waiting.messages > 0) call.pause();
+        },
+        error: (bug: unknown) => subscriber.error(bug),
+      }),
+    );
     call.resume();
-    return reading;
   });
   return merge(of(first), later$);
 }

@@ -6,10 +6,6 @@ import type { Answer } from './proxy-stream.ts';
 export type CallSign =
   | { readonly type: 'ads-event'; readonly event: AdsEvent }
   | AnswerTurn
-  /** The turn has begun, and the answer is written. `bytes`: its size. */
-  | { readonly type: 'writing'; readonly connection: number; readonly bytes: number }
-  /** The proxy has not taken the answer within its turn. */
-  | { readonly type: 'untaken'; readonly connection: number }
   /** The proxy has not taken the answer within 5 s. `since`: ms since 1970. */
   | { readonly type: 'late'; readonly connection: number; readonly since: number }
   /** The proxy has taken the answer. */
@@ -20,7 +16,9 @@ export interface AnswerTurn {
   readonly type: 'turn';
   readonly connection: number;
   readonly purpose: Answer['purpose'];
-  /** Writes the answer, and completes when the turn is over. */
+  /** The size of the answer, nearly. */
+  readonly bytes: number;
+  /** Writes the answer, emits `written` when the turn is over, and completes. */
   readonly written$: Observable<AdsEvent>;
 }
 

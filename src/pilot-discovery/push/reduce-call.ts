@@ -1,6 +1,7 @@
 import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
+import { answerSize } from './answer-size.ts';
 import { clientLimits } from './client-limits.ts';
 import {
   type Answer,
@@ -66,7 +67,6 @@ export const newCall = (variant: Variant): CallState => ({
 export function reduceCall(state: CallState, event: CallEvent): Step<CallState, CallEffect> {
   switch (event.type) {
     case 'turn':
-    case 'writing':
     case 'untaken':
     case 'late':
     case 'ending':
@@ -107,6 +107,5 @@ function answering(state: CallState, effects: readonly ProxyEffect[]): Step<Call
 
 function isTooMuch(before: readonly Answer[], after: readonly Answer[]): boolean {
   if (before.length < most.answers) return false;
-  const bodies = after.flatMap(({ resources }) => resources.map(({ body }) => body.length));
-  return bodies.reduce((sum, length) => sum + length, 0) > most.bytes;
+  return answerSize(after) > most.bytes;
 }

@@ -1,4 +1,5 @@
 import type { Step } from '../../operators/reduce-with-effects.ts';
+import type { AdsEvent } from './ads-event.ts';
 import {
   type AnswerTurns,
   noTurns,
@@ -18,9 +19,7 @@ export type StreamsEvent =
   | Silent
   /** All streams end, over `ms`. */
   | { readonly type: 'drain'; readonly ms: number }
-  | CallSign
-  /** A turn is over. */
-  | { readonly type: 'over'; readonly connection: number };
+  | CallSign;
 
 export type StreamsEffect =
   | { readonly type: 'serve'; readonly connection: number; readonly begun: Begun }
@@ -85,15 +84,19 @@ export function reduceStreams(
       const end: StreamsEnd = { type: 'end', after: new Map(delays), why: 'the server ends' };
       return [{ ...state, isDraining: true }, [end]];
     }
-    case 'ads-event': {
-      if (event.event.type !== 'disconnected') return [state, []];
-      const { connection, type } = event.event;
-      const after = { ...state, open: state.open.without(connection) };
-      return turning(after, { type, connection }, throttle);
-    }
+    case 'ads-event':
+      return reported(state, event.event, throttle);
     default:
       return turning(state, event, throttle);
   }
+}
+
+function reported(state: StreamsState, event: AdsEvent, throttle: number): StreamsStep {
+  const { type, connection } = event;
+  if (type === 'written') return turning(state, { type, connection }, throttle);
+  if (type !== 'disconnected') return [state, []];
+  const after = { ...state, open: state.open.without(connection) };
+  return turning(after, { type, connection }, throttle);
 }
 
 function turning(state: StreamsState, event: TurnsEvent, throttle: number): StreamsStep {

@@ -144,8 +144,6 @@ function signOf(
     case 'ads-event':
       return of(event);
     case 'turn':
-    case 'writing':
-    case 'untaken':
     case 'taken':
       return of({ ...event, connection });
     case 'late':

@@ -3,6 +3,7 @@ import type { Variant } from '../../shared/xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
 import { type AnswerProgress, answerProgress } from './answer-progress.ts';
 import type { Call } from './first-request.ts';
+import { answerSize } from './answer-size.ts';
 import type { Answer } from './proxy-stream.ts';
 
 /** A stream to which answers are written. */
@@ -17,14 +18,14 @@ export type AnswerStep =
   | {
       readonly type: 'turn';
       readonly purpose: Answer['purpose'];
+      readonly bytes: number;
       readonly written$: Observable<AdsEvent>;
     }
-  | { readonly type: 'writing'; readonly bytes: number }
   | { readonly [Type in AnswerProgress]: { readonly type: Type } }[AnswerProgress];
 
 /**
  * Writes one answer. Emits its `turn`; when the server subscribes to that, it encodes and writes
- * the answer, and emits `writing` with its size, then its progress. The turn completes when the
+ * the answer, and emits its progress. The turn completes when the
  * answer is taken or its time is over, and at once if the stream has ended. Completes when the
  * answer is taken or stuck. Cold; never errors.
  */
@@ -44,7 +45,6 @@ export function writeAnswer(
       subscriber.add(() => turn.complete());
       const begunAt = scheduler.now();
       const bytes = encode(answer, variant);
-      subscriber.next({ type: 'writing', bytes: bytes.length });
       const progress$ = answerProgress(written(call, bytes), scheduler);
       const endTurn = (): void => {
         turn.next({
@@ -69,7 +69,8 @@ export function writeAnswer(
         }),
       );
     });
-    subscriber.next({ type: 'turn', purpose: answer.purpose, written$ });
+    const { purpose } = answer;
+    subscriber.next({ type: 'turn', purpose, bytes: answerSize([answer]), written$ });
   });
 }
 

@@ -160,14 +160,14 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/reads-no-more',
     file: 'pilot-discovery/push/answer-progress.ts',
-    find: 'timer(writing.value, scheduler)',
-    replace: 'timer(reading.value, scheduler)',
+    find: "after$('untaken', writing.value, scheduler)",
+    replace: "after$('untaken', reading.value, scheduler)",
   },
   {
     id: 'push/stuck',
     file: 'pilot-discovery/push/answer-progress.ts',
-    find: 'timer(reading.value, scheduler)',
-    replace: 'timer(reading.value * 2, scheduler)',
+    find: "after$('stuck', reading.value - late.value, scheduler)",
+    replace: "after$('stuck', reading.value * 2, scheduler)",
   },
   {
     id: 'push/unread-in-all',
@@ -182,16 +182,10 @@ export const push: readonly Mutant[] = [
     replace: 'answer.since > earliest',
   },
   {
-    id: 'push/one-starts',
-    file: 'pilot-discovery/push/answer-turns.ts',
-    find: "|| state.start === 'one starts')",
-    replace: ')',
-  },
-  {
     id: 'push/turn-over',
     file: 'pilot-discovery/push/answer-turns.ts',
-    find: 'running: state.running - 1 }',
-    replace: 'running: state.running }',
+    find: "running: state.running - (answer.type === 'writing' ? 1 : 0)",
+    replace: 'running: state.running',
   },
   {
     id: 'push/stream-cut',

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { AdsEvent } from '../../../../src/pilot-discovery/push/ads-event.ts';
 import type { Begun, Call } from '../../../../src/pilot-discovery/push/first-request.ts';
 import {
   noStreams,
@@ -66,30 +67,36 @@ describe('the streams of the server', () => {
     ]);
   });
 
-  it('write one answer after the other, and a stream that is gone makes way', () => {
+  it('write answers in turns, and a stream that is gone makes way', () => {
     const turn = (connection: number): StreamsEvent => ({
       type: 'turn',
       connection,
       purpose: 'change',
+      bytes: 9,
       written$: NEVER,
     });
+    const written: AdsEvent = {
+      type: 'written',
+      connection: 1,
+      typeUrl: 't',
+      bytes: 9,
+      queuedMs: 0,
+      writingMs: 0,
+    };
     expect(last(turn(1))).toEqual(['write 1']);
     expect(last(turn(1), turn(2))).toEqual([]);
-    expect(last(turn(1), turn(2), { type: 'writing', connection: 1, bytes: 9 })).toEqual([]);
-    expect(last(turn(1), turn(2), gone(1), { type: 'over', connection: 1 })).toEqual(['write 2']);
+    expect(last(turn(1), turn(2), { type: 'ads-event', event: written })).toEqual(['write 2']);
+    expect(last(turn(1), turn(2), gone(1))).toEqual(['write 2']);
   });
 
   it('end if others wait for what they do not take', () => {
-    const turn = { type: 'turn', purpose: 'change', written$: NEVER } as const;
+    const turn = { type: 'turn', purpose: 'change', bytes: 64 << 20, written$: NEVER } as const;
     expect(
       last(
         { ...turn, connection: 1 },
-        { type: 'writing', connection: 1, bytes: 64 << 20 },
-        { type: 'untaken', connection: 1 },
-        { type: 'over', connection: 1 },
-        { ...turn, connection: 2 },
         { type: 'late', connection: 1, since: 5_000 },
+        { ...turn, connection: 2 },
       ),
-    ).toEqual(['end 1:0 others wait']);
+    ).toEqual(['end 1:0 others wait', 'write 2']);
   });
 });
