@@ -1,9 +1,13 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consulSource } from '../../src/pilot-discovery/registry/consul/consul-source.ts';
+import { mcpSource } from '../../src/pilot-discovery/registry/mcp/mcp-source.ts';
 import { kubernetesSource } from '../../src/pilot-discovery/registry/kubernetes/kubernetes-source.ts';
 import { findAccess } from '../../src/shared/kube/find-access.ts';
 import { kubeApi } from '../../src/shared/kube/kube-api.ts';
 import { type Consul, hasConsul, startConsul } from '../support/consul.ts';
+import { controlPlane } from '../support/control-plane.ts';
+import { type Istiod, makeIstiod } from '../support/e2e/istiod.ts';
+import { freePorts } from '../support/free-ports.ts';
 import {
   kubeProgram,
   type KubeServer,
@@ -18,6 +22,7 @@ import { contractNamespace, registryContract, type RegistryStage } from './regis
 import {
   type ConsulInstanceObject,
   consulObjects,
+  istioObjects,
   kubernetesObjects,
   registrationOf,
   serviceEntries,
@@ -25,6 +30,8 @@ import {
 
 if (kubeProgram === undefined)
   leftOut('the contract of registries over a Kubernetes API', 'a program');
+if (controlPlane === undefined)
+  leftOut('the contract of registries over a real istiod', 'a program');
 if (!hasConsul) leftOut('the contract of registries over Consul', 'a program');
 
 describe.skipIf(kubeProgram === undefined)('a registry: a Kubernetes API server', () => {
@@ -91,4 +98,55 @@ describe.skipIf(!hasConsul)('a registry: a server of Consul', () => {
     };
   };
   for (const { name, check } of registryContract(stage, consulObjects)) it(name, check);
+});
+
+describe.skipIf(controlPlane === undefined)('a registry: a real istiod over a folder', () => {
+  let istiod: Istiod;
+  let port = 0;
+  beforeAll(async () => {
+    [port = 0] = await freePorts(3);
+    istiod = makeIstiod(controlPlane ?? '', port);
+    await istiod.start();
+  });
+  afterAll(() => istiod.dispose());
+
+  const stage = (): RegistryStage<KubeDocument> => {
+    const objects = new Map<string, KubeDocument>();
+    const nameOf = ({ kind, metadata }: Pick<KubeDocument, 'kind' | 'metadata'>) =>
+      `${kind}-${metadata.name}`;
+    /** Resolves when istiod has read its folder: then it has this content for the object. */
+    const shown = async (name: string, spec: unknown) => {
+      const specIn = async () => {
+        const all = await fetch(`http://127.0.0.1:${port + 1}/debug/configz`);
+        const configs = (await all.json()) as readonly KubeDocument[];
+        return configs.find((one) => nameOf(one) === name)?.['spec'];
+      };
+      await expect.poll(specIn).toEqual(spec);
+    };
+    const remove = async (object: KubeDocument) => {
+      objects.delete(nameOf(object));
+      istiod.remove(nameOf(object));
+      await shown(nameOf(object), undefined);
+    };
+    return {
+      source: 'xds',
+      event$: mcpSource({
+        server: { address: `127.0.0.1:${port}`, namespaces: [], tokenFile: '', tls: undefined },
+        name: 'xds',
+        self: { name: 'istiod', namespace: 'istio-system' },
+      }),
+      async put(object) {
+        objects.set(nameOf(object), object);
+        istiod.put(nameOf(object), object);
+        await shown(nameOf(object), object['spec']);
+      },
+      remove,
+      written: () => [...objects.values()],
+      outage: { begin: () => istiod.stop(), end: () => istiod.start() },
+      async dispose() {
+        for (const object of objects.values()) await remove(object);
+      },
+    };
+  };
+  for (const { name, check } of registryContract(stage, istioObjects)) it(name, check);
 });

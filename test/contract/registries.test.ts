@@ -5,7 +5,9 @@ import { describe, it } from 'vitest';
 import { readResourcesInSteps } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { consulSource } from '../../src/pilot-discovery/registry/consul/consul-source.ts';
 import { filesSource } from '../../src/pilot-discovery/registry/files/files-source.ts';
+import { mcpSource } from '../../src/pilot-discovery/registry/mcp/mcp-source.ts';
 import { kubernetesSource } from '../../src/pilot-discovery/registry/kubernetes/kubernetes-source.ts';
+import { startFakeConfigServer } from '../support/fake-config-server.ts';
 import { startFakeConsul } from '../support/fake-consul.ts';
 import { fakeKube, type KubeDocument } from '../support/fake-kube.ts';
 import {
@@ -17,6 +19,7 @@ import {
 import {
   type ConsulInstanceObject,
   consulObjects,
+  istioObjects,
   kubernetesObjects,
   registrationOf,
   serviceEntries,
@@ -108,6 +111,24 @@ async function consul(): Promise<RegistryStage<ConsulInstanceObject>> {
   };
 }
 
+async function controlPlane(): Promise<RegistryStage<KubeDocument>> {
+  const server = await startFakeConfigServer();
+  const { objects, ...changes } = atOnce(keyOf, server);
+  const { address } = server;
+  return {
+    ...changes,
+    source: 'xds',
+    event$: mcpSource({
+      server: { address, namespaces: [], tokenFile: '', tls: undefined },
+      name: 'xds',
+      self: { name: 'istiod', namespace: 'istio-system' },
+    }),
+    written: objects,
+    outage: { begin: () => server.stop(), end: () => server.start() },
+    dispose: () => server.stop(),
+  };
+}
+
 describe.each([
   ['files', files],
   ['Kubernetes', kubernetes],
@@ -118,4 +139,8 @@ describe.each([
 
 describe('a registry: Consul', () => {
   for (const { name, check } of registryContract(consul, consulObjects)) it(name, check);
+});
+
+describe('a registry: another control plane', () => {
+  for (const { name, check } of registryContract(controlPlane, istioObjects)) it(name, check);
 });

@@ -53,6 +53,51 @@ export const kubernetesObjects: RegistryObjects<KubeDocument> = {
   service,
 };
 
+const entry = (name: string, port: number): KubeDocument => ({
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'ServiceEntry',
+  metadata: { namespace, name },
+  spec: {
+    hosts: [`${name}.example.com`],
+    location: 'MESH_INTERNAL',
+    resolution: 'STATIC',
+    ports: [{ number: port, name: 'http', protocol: 'HTTP' }],
+    workloadSelector: { labels: { app: name } },
+  },
+});
+const workload = (name: string, address: string): KubeDocument => ({
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'WorkloadEntry',
+  metadata: { namespace, name: `${name}-1`, labels: { version: 'v1' } },
+  spec: { address, labels: { app: name }, locality: 'here/there' },
+});
+const refusals: KubeDocument = {
+  apiVersion: 'security.istio.io/v1',
+  kind: 'AuthorizationPolicy',
+  metadata: { namespace, name: 'refusals' },
+  spec: { action: 'DENY', rules: [{ to: [{ operation: { ports: ['80'] } }] }] },
+};
+
+/** istiod takes the time of its start for an object of a folder that has none. */
+const created = (object: KubeDocument): KubeDocument => ({
+  ...object,
+  metadata: { ...object.metadata, creationTimestamp: '2026-01-02T03:04:05Z' },
+});
+
+/** Objects of Istio, for another control plane. */
+export const istioObjects: RegistryObjects<KubeDocument> = {
+  all: [
+    entry('a', 80),
+    entry('b', 80),
+    workload('a', '10.0.0.1'),
+    workload('b', '10.0.0.2'),
+    rule('a', 'a.example.com'),
+    refusals,
+  ].map(created),
+  others: [workload('a', '10.0.9.9'), rule('a', 'b.example.com')].map(created),
+  service: (name, port) => created(entry(name, port)),
+};
+
 /** An instance of a service of Consul. */
 export interface ConsulInstanceObject {
   readonly service: string;

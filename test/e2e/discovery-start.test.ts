@@ -95,7 +95,7 @@ describe('how pilot-discovery is started', () => {
     }
     write(
       'mesh',
-      `configSources: [{ address: "fs://${place('two')}" }, { address: "fs://${place('three')}" }, { address: "xds://istiod:15010" }]`,
+      `configSources: [{ address: "fs://${place('two')}" }, { address: "fs://${place('three')}" }, { address: "k8s://istiod" }]`,
     );
     const everywhere = `0.0.0.0:${xds ?? 0}`;
     const folders = ['--configDir', place('one'), '--meshConfig', place('mesh')];
@@ -125,7 +125,7 @@ describe('how pilot-discovery is started', () => {
       .toMatchObject({
         path: `${place('mesh')}:1`,
         field: 'configSources[2].address',
-        reason: "'xds://istiod:15010' is not read: only fs://FOLDER is",
+        reason: "'k8s://istiod' is not read: only fs://FOLDER and xds://HOST:PORT are",
       });
   });
 

@@ -9,7 +9,13 @@ import { decodeSecrets } from '../../src/shared/kube/kube-object.ts';
 export interface KubeDocument {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly creationTimestamp?: string;
+  };
   readonly [section: string]: unknown;
 }
 

@@ -3,12 +3,14 @@ import { findAccess, isAccessNamed } from '../../shared/kube/find-access.ts';
 import { kubeApi } from '../../shared/kube/kube-api.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import type { StoreEvent } from '../environment/store-event.ts';
+import type { ConfigServer } from '../istio/mesh/config-server.ts';
 import { readMeshConfig } from '../istio/mesh/read-mesh-config.ts';
 import { readMeshNetworks } from '../istio/mesh/read-mesh-networks.ts';
 import { readResourcesInSteps } from '../istio/documents/read-resources.ts';
 import { consulSource } from '../registry/consul/consul-source.ts';
 import { filesSource } from '../registry/files/files-source.ts';
 import { settingSource } from '../registry/files/setting-source.ts';
+import { mcpSource } from '../registry/mcp/mcp-source.ts';
 import { kubernetesSource } from '../registry/kubernetes/kubernetes-source.ts';
 import { meshMapSource } from '../registry/kubernetes/mesh-map-source.ts';
 import type { DiscoveryConfig, ServiceRegistry } from './discovery-config.ts';
@@ -59,42 +61,46 @@ const registrySources: Readonly<Record<ServiceRegistry, RegistrySource>> = {
 export const kubernetesApi = ({ config, env }: ContentSettings) =>
   kubeApi(findAccess(config.kubeconfig, undefined, env), 'pilot-discovery');
 
-/** The places that are read: folders, and registries, each in order of precedence. */
+/** The places that are read, each in order of precedence. */
 export interface ContentPlaces {
   readonly folders: readonly string[];
+  readonly servers: readonly ConfigServer[];
   readonly registries: readonly ServiceRegistry[];
 }
 
 /**
- * Returns the places to read. Without a folder and without `--registries` it is Kubernetes.
+ * Returns the places to read. If there is no other one, it is Kubernetes.
  *
  * @throws Fatal if there is nothing to read
  */
 export function contentPlaces(settings: ContentSettings): ContentPlaces {
   const { config, mesh } = settings;
   const folders = [...(config.configDir === '' ? [] : [config.configDir]), ...mesh.folders];
-  const registries = config.registries ?? (folders.length > 0 ? [] : (['Kubernetes'] as const));
+  const { servers } = mesh;
+  const named = folders.length + servers.length;
+  const registries = config.registries ?? (named > 0 ? [] : (['Kubernetes'] as const));
   const lacks = registries.flatMap((name) => {
     const lack = registrySources[name].lack(settings);
     return lack === undefined ? [] : [`--registries ${name}: ${lack}`];
   });
-  const isUnnamed = folders.length === 0 && config.registries === undefined;
-  if (folders.length + registries.length === 0 || (isUnnamed && lacks.length > 0))
+  const isUnnamed = named === 0 && config.registries === undefined;
+  if (named + registries.length === 0 || (isUnnamed && lacks.length > 0))
     throw new Fatal(
       '--configDir is missing: name the folder of YAML files with the resources, or read them from Kubernetes (--kubeconfig)',
       exitCodes.usage,
     );
   if (lacks.length > 0) throw new Fatal(lacks.join('; '), exitCodes.usage);
-  return { folders, registries };
+  return { folders, servers, registries };
 }
 
 /**
- * Returns the sources, in order of precedence: the MeshConfig, folders, registries. If one resource
- * is in two, that of the first is used. The MeshConfig of the API is used if there is no file.
+ * Returns the sources, in order of precedence: the MeshConfig, folders, other control planes,
+ * registries. If one resource is in two, that of the first is used. The MeshConfig of the API is
+ * used if there is no file.
  */
 export function contentSources(
   settings: ContentSettings,
-  { folders, registries }: ContentPlaces,
+  { folders, servers, registries }: ContentPlaces,
 ): readonly ContentSource[] {
   const { config, mesh } = settings;
   const isMapUsed = mesh.origin === 'none' && registries.includes('Kubernetes');
@@ -108,8 +114,18 @@ export function contentSources(
         event$: filesSource(path, { name, read, defaultNamespace: config.namespace }),
       };
     }),
+    ...servers.map((server) => serverSource(settings, server)),
     ...registries.flatMap((name) => registrySources[name].sources(settings)),
   ];
+}
+
+/** The root namespace has rules for all namespaces. */
+function serverSource({ config, mesh }: ContentSettings, server: ConfigServer): ContentSource {
+  const name = `xds://${server.address}`;
+  const { namespaces } = server;
+  const needed = namespaces.length === 0 ? [] : [...namespaces, mesh.mesh.rootNamespace];
+  const self = { name: config.podName, namespace: config.podNamespace };
+  return { name, event$: mcpSource({ server: { ...server, namespaces: needed }, name, self }) };
 }
 
 /** Both settings are in one ConfigMap. Networks of a file are used instead of those in it. */

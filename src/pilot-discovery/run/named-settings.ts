@@ -22,7 +22,7 @@ export type NamedNetworks = Named<ReadNetworks>;
 export const namedMesh = (path: string | undefined, standard = ''): NamedMesh =>
   named<ReadMesh>(
     { flag: '--meshConfig', what: 'the MeshConfig', path, standard, read: readMeshConfig },
-    { mesh: defaultMeshConfig, folders: [], flaws: [] },
+    { mesh: defaultMeshConfig, folders: [], servers: [], flaws: [] },
   );
 
 /** Does the same for MeshNetworks and `--networksConfig`. */

@@ -94,7 +94,7 @@ function settingsOf({ given, logging, leftover, env }: WholeDiscovery) {
 /** Returns the lines that the log begins with. `dumped`: why a core dump would have memory. */
 function startLines(
   config: DiscoveryConfig,
-  { folders, registries }: ContentPlaces,
+  { folders, servers, registries }: ContentPlaces,
   warnings: readonly string[],
   dumped: string | undefined,
 ): readonly LogLine[] {
@@ -102,6 +102,9 @@ function startLines(
   return [
     line('discovery.started', {
       ...(folders.length > 0 && { configDir: folders.join(', ') }),
+      ...(servers.length > 0 && {
+        configServers: servers.map(({ address }) => `xds://${address}`).join(', '),
+      }),
       ...(registries.length > 0 && { registries: registries.join(', ') }),
       ...addresses(config),
     }),

@@ -69,8 +69,8 @@ export const xds: readonly Mutant[] = [
   },
   {
     id: 'xds/silence',
-    file: 'pilot-agent/xds-proxy/control-plane.ts',
-    find: "type === 'updated' || type === 'lost'",
+    file: 'shared/xds/ads-link.ts',
+    find: "type === 'answered' || type === 'lost'",
     replace: "type === 'lost'",
   },
 ];

@@ -4,23 +4,26 @@ import {
   durationAbove0,
   list,
   members,
-  needed,
   oneOf,
   type ReadMember,
   text,
-  warn,
 } from '../fields/members.ts';
+import type { ConfigServer } from './config-server.ts';
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
+import { configSource } from './read-config-source.ts';
 import type { Flaw } from '../documents/model.ts';
 import { labelSelectors } from '../fields/read-label-selector.ts';
 import { authorizers } from './read-authorizers.ts';
 import { meshTelemetry } from './read-mesh-telemetry.ts';
 import { settingDocument } from './setting-document.ts';
 
-/** A MeshConfig, the folders of `configSources` (`fs://FOLDER`), and its flaws. */
+/** A MeshConfig, the places of `configSources`, and its flaws. */
 export interface ReadMesh {
   readonly mesh: MeshConfig;
+  /** `fs://FOLDER` */
   readonly folders: readonly string[];
+  /** `xds://HOST:PORT` */
+  readonly servers: readonly ConfigServer[];
   readonly flaws: readonly Flaw[];
 }
 
@@ -52,7 +55,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
   return { ...read, flaws };
 }
 
-const meshMembers: ReadMember<Pick<ReadMesh, 'mesh' | 'folders'>> = (value, place) =>
+const meshMembers: ReadMember<Omit<ReadMesh, 'flaws'>> = (value, place) =>
   members(value, place, [], (get) => {
     const standard = defaultMeshConfig;
     const mesh: MeshConfig = {
@@ -67,10 +70,12 @@ const meshMembers: ReadMember<Pick<ReadMesh, 'mesh' | 'folders'>> = (value, plac
       ...meshTelemetry(get),
       authorizers: get('extensionProviders', authorizers),
     };
-    const folders = get('configSources', list(configSource)).flatMap((address) =>
-      address.startsWith('fs://') ? [address.slice('fs://'.length)] : [],
-    );
-    return { mesh, folders };
+    const sources = get('configSources', list(configSource));
+    return {
+      mesh,
+      folders: sources.flatMap((source) => (source?.type === 'folder' ? [source.path] : [])),
+      servers: sources.flatMap((source) => (source?.type === 'server' ? [source.server] : [])),
+    };
   });
 
 const outboundTrafficPolicy: ReadMember<MeshConfig['outboundTrafficPolicy']> = (value, place) =>
@@ -82,15 +87,4 @@ const outboundTrafficPolicy: ReadMember<MeshConfig['outboundTrafficPolicy']> = (
         defaultMeshConfig.outboundTrafficPolicy,
       ),
     ),
-  );
-
-/** Reads the address of a source: `fs://FOLDER`. */
-const configSource: ReadMember<string> = (value, place) =>
-  members(value, place, ['tlsSettings', 'subscribedResources'], (get) =>
-    get('address', (address, addressPlace) => {
-      const read = needed(address, addressPlace);
-      if (read !== '' && !/^fs:\/\/./.test(read))
-        warn(addressPlace, `'${read}' is not read: only fs://FOLDER is`);
-      return read;
-    }),
   );

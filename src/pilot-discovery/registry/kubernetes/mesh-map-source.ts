@@ -136,16 +136,16 @@ function settingsOf(data: unknown, place: string) {
     const missing = flaw(`data.${key}`, 'it is missing: the MeshConfig, as YAML', 'error');
     return { mesh: defaultMeshConfig, networks: noNetworks, flaws: [missing] };
   }
-  const { mesh, flaws, folders } = readMeshConfig(text, place);
+  const { mesh, flaws, folders, servers } = readMeshConfig(text, place);
   const { networks, flaws: networkFlaws } = networksOf(data, place);
-  const unread = 'folders are not read from here: name them by --configDir, or in --meshConfig';
+  const unread = 'they are not read from here: name them in the file of --meshConfig';
   return {
     mesh,
     networks,
     flaws: [
       ...flaws,
       ...networkFlaws,
-      ...(folders.length > 0 ? [flaw('configSources', unread, 'warning')] : []),
+      ...(folders.length + servers.length > 0 ? [flaw('configSources', unread, 'warning')] : []),
     ],
   };
 }
