@@ -130,14 +130,36 @@ describe('socketSecrets', () => {
   );
 
   it(
-    'counts a pause from the first loss after an answer',
+    'asks a server that answers and closes at once less and less often',
     marbles((m) => {
       const asked: number[] = [];
-      const short$ = concat(of<Sent>(first.secret), timer(1_000).pipe(map(() => 'down')));
-      const counted$ = defer(() => (asked.push(asyncScheduler.now()), short$));
-      m.expectObservable(draw(server(counted$)), '^ 4s !');
+      const counted$ = defer(() => (asked.push(asyncScheduler.now()), of(first.secret, 'down')));
+      m.expectObservable(draw(server(counted$)), '^ 30s !');
       m.flush();
-      expect(asked).toEqual([0, 1_100, 2_200, 3_300]);
+      expect(asked).toEqual([
+        0, 100, 300, 700, 1_500, 3_100, 6_300, 11_300, 16_300, 21_300, 26_300,
+      ]);
+    }),
+  );
+
+  it(
+    'counts a pause from the first loss after a stream that lasted 10 s since its answer',
+    marbles((m) => {
+      const after = (lasted: number) => {
+        const asked: number[] = [];
+        const lived$ = concat(
+          timer(1_000).pipe(map((): Sent => first.secret)),
+          timer(lasted).pipe(map((): Sent => 'down')),
+        );
+        const streams$ = inTurn(lost(), lost(), lived$, NEVER);
+        const counted$ = defer(() => (asked.push(asyncScheduler.now()), streams$));
+        m.expectObservable(draw(server(counted$)), '^ 14s !');
+        return asked;
+      };
+      const [short, long] = [after(9_999), after(10_000)];
+      m.flush();
+      expect(short).toEqual([0, 100, 300, 300 + 1_000 + 9_999 + 400]);
+      expect(long).toEqual([0, 100, 300, 300 + 1_000 + 10_000 + 100]);
     }),
   );
 

@@ -20,11 +20,11 @@ import { ofType } from '../../operators/tagged-union.ts';
 import { asServer, type PartFailed } from './state/part.ts';
 import type { StsParts } from './secrets/run-sts.ts';
 import type { SourceSecrets } from './sources/source-secrets.ts';
-import { type SecretsPlan, secretsPlan } from './secrets/secrets-plan.ts';
+import type { SecretsPlan } from './secrets/secrets-plan.ts';
 import type { Pair } from '../secrets/secret.ts';
 import type { ServersSign } from './state/view.ts';
 import type { ControlPlaneAddress } from '../xds-proxy/control-plane.ts';
-import { type XdsPlan, xdsPlan } from './secrets/xds-plan.ts';
+import { reloadedTarget, type XdsPlan } from './secrets/xds-plan.ts';
 import type { ConfigWithSources } from './start/shape-source.ts';
 
 export interface ServerPlans {
@@ -48,7 +48,7 @@ export function besideEnvoy(
   sts: StsParts,
 ): Observable<ServersSign | PartFailed> {
   const target$ = known$.pipe(
-    map(({ config: currentConfig }) => xdsPlan(currentConfig, secretsPlan(currentConfig))?.target),
+    map(({ config: currentConfig }) => reloadedTarget(currentConfig, plan)),
     filter((target) => target !== undefined),
     distinctUntilChanged<ControlPlaneAddress>(isDeepStrictEqual),
   );

@@ -19,14 +19,20 @@ export const workloadSocket: readonly Mutant[] = [
   {
     id: 'workload-socket/back-off-first',
     file: `${folder}/socket-secrets.ts`,
-    find: 'Math.max(0, failures - 1)',
-    replace: 'failures',
+    find: 'failures + 1, pause: pauseAfter(failures)',
+    replace: 'failures + 1, pause: pauseAfter(failures + 1)',
   },
   {
     id: 'workload-socket/failures-reset',
     file: `${folder}/socket-secrets.ts`,
-    find: 'answer: sign.answer, failures: 0',
-    replace: 'answer: sign.answer, failures',
+    find: 'isSteady ? 0 : earlier',
+    replace: 'earlier',
+  },
+  {
+    id: 'workload-socket/steady',
+    file: `${folder}/socket-secrets.ts`,
+    find: 'now - answeredAt >= steady',
+    replace: 'true',
   },
   {
     id: 'workload-socket/own-domain',

@@ -67,8 +67,12 @@ export interface SecretsPlan {
   readonly warnings: readonly string[];
 }
 
-/** Makes the plan from Envoy's configuration, the token and the certificates that exist. */
-export function secretsPlan(agent: AgentConfig): SecretsPlan {
+/**
+ * Makes the plan from Envoy's configuration, the token, the socket and the certificates that exist.
+ *
+ * @param running the source of the workload's secrets, if this run has one already: it stays
+ */
+export function secretsPlan(agent: AgentConfig, running?: WorkloadSource): SecretsPlan {
   const { rotation: given, configPath, customConfigFile, proxyBootstrapTemplatePath } = agent;
   const config = withTrustDomain(agent);
   const socket = resolve(configPath, 'SDS');
@@ -76,9 +80,10 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const address = authorityOf(agent, config, token);
   const workloadSocket = workloadSocketOf(agent, config);
   const workload =
-    workloadSocket.path === undefined
+    running ??
+    (workloadSocket.path === undefined
       ? workloadOf(agent, config, address)
-      : ({ kind: 'socket', path: workloadSocket.path } as const);
+      : { kind: 'socket', path: workloadSocket.path });
 
   const userFile = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
   const isAsked =

@@ -3,7 +3,7 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import { controlPlaneOf, controlPlaneSans } from '../../bootstrap/control-plane-identity.ts';
 import { nodeString } from '../../bootstrap/node-id.ts';
 import type { ControlPlaneAddress } from '../../xds-proxy/control-plane.ts';
-import { namesPath, type SecretsPlan } from './secrets-plan.ts';
+import { namesPath, type SecretsPlan, secretsPlan } from './secrets-plan.ts';
 
 /** The way Envoy gets its configuration in this run, if the agent has the connection. */
 export interface XdsPlan {
@@ -45,6 +45,18 @@ export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | und
     },
     maxAge: xdsStoreMaxAge,
   };
+}
+
+/**
+ * Returns the control plane of a reloaded configuration; undefined if Envoy asks it itself. The
+ * source of the workload's secrets is that of the start, even if a server has removed its socket
+ * since.
+ */
+export function reloadedTarget(
+  agent: AgentConfig,
+  { workload }: SecretsPlan,
+): ControlPlaneAddress | undefined {
+  return xdsPlan(agent, secretsPlan(agent, workload))?.target;
 }
 
 /**

@@ -50,6 +50,8 @@ export interface SocketOptions {
 /** The pauses after a lost stream, in ms. The server is on this machine: a question is cheap. */
 const pauses = { first: 100, longest: 5_000 };
 const spread = 0.2;
+/** In ms. After a stream that lasted this long since its first answer, the first pause is next. */
+const steady = 10_000;
 /** In ms. A server has the secrets at hand; it may have to have the first certificate signed. */
 const longestSilence = 10_000;
 /** In ms. A certificate and the roots that belong to it come over two streams. */
@@ -61,8 +63,9 @@ const refusedAgain = 30_000;
 
 /**
  * Emits a reading of the set of the workload at each answer of a server of secrets, and the events
- * of its identity. A stream that is lost is replaced after 100 ms, doubling up to 5 s, ± 20 %. A
- * server that does not answer within 10 s is asked again. If there is no next certificate when a
+ * of its identity. A stream that is lost is replaced after 100 ms, doubling up to 5 s, ± 20 %. The
+ * pauses start at 100 ms again after a stream that lasted 10 s since its first answer. A server
+ * that does not answer within 10 s is asked again. If there is no next certificate when a
  * quarter of the life is left, the server is asked again over a new connection, and each time that
  * half of the time left is over. It is asked again 30 s after an answer that is refused.
  *
@@ -113,7 +116,9 @@ interface Following<T> {
 /** The last answer of a stream, and the pause until a new stream if this one has ended. */
 interface Step<T> {
   readonly answer: ReadAnswer<T> | undefined;
-  /** Lost streams in a row without an answer. */
+  /** The time of the first answer of this stream, in ms since 1970. */
+  readonly answeredAt: number | undefined;
+  /** Lost streams in a row that were not steady. */
   readonly failures: number;
   readonly pause: number | undefined;
 }
@@ -130,23 +135,30 @@ function followed<T>(
   scheduler: SchedulerLike,
 ): Observable<ReadAnswer<T>> {
   const pauseAfter = (failures: number) =>
-    Math.round(jitter(backOff(pauses, Math.max(0, failures - 1)), spread, random()));
-  const after = ({ failures }: Step<T>, sign: SessionSign<T>): Step<T> => {
+    Math.round(jitter(backOff(pauses, failures), spread, random()));
+  const after = (before: Step<T>, sign: SessionSign<T>): Step<T> => {
+    const now = scheduler.now();
+    const { answeredAt, failures: earlier } = before;
+    const isSteady = answeredAt !== undefined && now - answeredAt >= steady;
+    const failures = isSteady ? 0 : earlier;
     switch (sign.type) {
       case 'answered':
-        return { answer: sign.answer, failures: 0, pause: undefined };
+        return { ...before, answer: sign.answer, answeredAt: answeredAt ?? now };
       case 'overdue':
-        return { answer: undefined, failures: 0, pause: pauseAfter(0) };
-      case 'lost':
-        return {
-          answer: { ok: false, reason: sign.reason },
-          failures: failures + 1,
-          pause: pauseAfter(failures + 1),
-        };
+        return { ...before, answer: undefined, failures, pause: pauseAfter(failures) };
+      case 'lost': {
+        const answer = { ok: false, reason: sign.reason } as const;
+        return { ...before, answer, failures: failures + 1, pause: pauseAfter(failures) };
+      }
     }
   };
   function session(failures: number): Observable<Step<T>> {
-    const before: Step<T> = { answer: undefined, failures, pause: undefined };
+    const before: Step<T> = {
+      answer: undefined,
+      answeredAt: undefined,
+      failures,
+      pause: undefined,
+    };
     return stream$.pipe(
       connect((sign$) => merge(sign$, silent(sign$, scheduler), overdue(sign$, reask, scheduler))),
       takeWhile(({ type }) => type === 'answered', true),

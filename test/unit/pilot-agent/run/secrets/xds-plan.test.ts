@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -6,7 +8,7 @@ import { environment } from '../../../../../src/pilot-agent/config/environment.t
 import type { GivenFlags } from '../../../../../src/pilot-agent/config/flag-layer.ts';
 import { resolveConfig } from '../../../../../src/pilot-agent/config/resolve-config.ts';
 import { secretsPlan } from '../../../../../src/pilot-agent/run/secrets/secrets-plan.ts';
-import { xdsPlan } from '../../../../../src/pilot-agent/run/secrets/xds-plan.ts';
+import { reloadedTarget, xdsPlan } from '../../../../../src/pilot-agent/run/secrets/xds-plan.ts';
 
 const before = process.cwd();
 let folder: string;
@@ -25,7 +27,7 @@ const put = (path: string, text = 'x') => {
   return join(folder, path);
 };
 const token = () => put('var/run/secrets/tokens/istio-token');
-const plan = (flags: GivenFlags = {}, env: NodeJS.ProcessEnv = {}) => {
+const config = (flags: GivenFlags, env: NodeJS.ProcessEnv = {}) => {
   const layers = {
     mesh: undefined,
     proxyConfig: undefined,
@@ -42,7 +44,11 @@ const plan = (flags: GivenFlags = {}, env: NodeJS.ProcessEnv = {}) => {
     layers,
   });
   if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
-  return xdsPlan(resolved.config, secretsPlan(resolved.config));
+  return resolved.config;
+};
+const plan = (flags: GivenFlags = {}, env: NodeJS.ProcessEnv = {}) => {
+  const agent = config(flags, env);
+  return xdsPlan(agent, secretsPlan(agent));
 };
 
 describe('xdsPlan', () => {
@@ -98,5 +104,20 @@ describe('xdsPlan', () => {
       clusterId: 'c1',
     });
     expect(made?.target.tls?.names).toContain('DNS:istiod.istio-system.svc');
+  });
+
+  it('trusts the same roots after a reload, also if the workload socket has been removed since', async () => {
+    const socket = 'var/run/secrets/workload-spiffe-uds/socket';
+    const root = put('var/run/secrets/istio/root-cert.pem');
+    mkdirSync(dirname(socket), { recursive: true });
+    const server = createServer().listen(socket);
+    await once(server, 'listening');
+    const agent = config({ controlPlaneAuthPolicy: 'MUTUAL_TLS' });
+    const start = secretsPlan(agent);
+    server.close(); // removes the socket
+    await once(server, 'close');
+    expect(reloadedTarget(agent, start)).toEqual(xdsPlan(agent, start)?.target);
+    expect(reloadedTarget(agent, start)?.tls?.roots).toBe(root);
+    expect(xdsPlan(agent, secretsPlan(agent))?.target.tls?.roots).not.toBe(root);
   });
 });
