@@ -14,23 +14,24 @@ import type { Step, StepReport } from './step.ts';
 const options = {
   /** Runs one of the two groups. */
   only: { type: 'string', default: '' },
+  /** How long certificates last. */
+  lifetime: { type: 'string', default: '60s' },
   /** Keeps the results, and writes the report. */
   write: { type: 'boolean', default: false },
 } as const;
-const { only, write } = parseArgs({ options }).values;
+const { only, lifetime, write } = parseArgs({ options }).values;
 
+if (write && lifetime !== options.lifetime.default) {
+  console.error(`--write keeps results of certificates that last ${options.lifetime.default}`);
+  process.exit(64);
+}
 const resultsFile = 'test/move/results.json';
 const first = await pluggedAuthority();
-await group('istiod', '60s', 'istiod', moves);
-await group('root', '60s', 'pilot-discovery', roots(first));
+await group('istiod', 'istiod', moves);
+await group('root', 'pilot-discovery', roots(first));
 
 /** Runs the steps of a group, if it is asked for, over pods that begin at a control plane. */
-async function group(
-  name: keyof Results,
-  lifetime: string,
-  begin: Side,
-  steps: readonly Step[],
-): Promise<void> {
+async function group(name: keyof Results, begin: Side, steps: readonly Step[]): Promise<void> {
   if (!name.includes(only)) return;
   const stage = await startMoveStage(first, lifetime);
   const reports: StepReport[] = [];

@@ -25,7 +25,9 @@ ${tableOf(istiod)}
 
 ## The root is replaced
 
-\`pilot-discovery\` runs alone. Certificates last 60 s.
+\`pilot-discovery\` runs alone. Certificates last 60 s. An agent asks for the next certificate when half of the life is over, so a certificate that lasts 30 s
+leaves 15 s for that. With \`--lifetime 30s\`, and 0.6 of a processor for everything (a control group), no request failed. With 0.3 of one, a renewal took 2 to 11 s, and one
+36 s, because two Envoys started meanwhile. Two certificates expired before the next ones came; the logs had \`certificate.expired\`, and 49 requests got 503.
 
 ${tableOf(root)}
 ${violations.length === 0 ? '' : `\n## Violations\n\n${violations.map((text) => `- ${text}`).join('\n')}\n`}`;
