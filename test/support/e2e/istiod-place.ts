@@ -6,7 +6,7 @@ import type { Mesh } from './kube.ts';
 import { type KubeDiscovery, meshOf, startKubeDiscovery } from './kube-discovery.ts';
 import { type KubeServer, startKubeServer } from './kube-server.ts';
 import { makeNetwork, type Network } from './network.ts';
-import { makeSidecar, ports, type SidecarPod } from './sidecar-pod.ts';
+import { makeSidecar, ports, type SidecarOptions, type SidecarPod } from './sidecar-pod.ts';
 
 /** The namespace of the pods. */
 export const namespace = 'shop';
@@ -33,6 +33,8 @@ export interface IstiodPlace {
   readonly issued: () => ReadonlySet<unknown>;
   /** Resolves to a pod of the namespace when it is ready; it ends with the test. */
   readonly sidecar: (name: string, agentOf?: 'Istio') => Promise<SidecarPod>;
+  /** The same for a gateway with Istio's agent: Gateways select it by its label `app`. */
+  readonly gateway: (name: string) => Promise<SidecarPod>;
 }
 
 /**
@@ -71,20 +73,21 @@ export function istiodPlace(
     rmSync(folder, { recursive: true });
   });
 
+  const podOf = async (
+    options: Pick<SidecarOptions, 'name' | 'agentOf' | 'role'>,
+  ): Promise<SidecarPod> => {
+    const pod = await makeSidecar(mesh, network, { namespace, mode: 'NONE', ...options });
+    ends.push(() => pod.dispose());
+    await expect.poll(() => pod.ready()).toMatchObject({ status: 200 });
+    return pod;
+  };
   return () => ({
     kube,
     network,
     program,
     issued: () =>
       new Set(program.lines('discovery.certificate_issued').map((line) => line['identity'])),
-    async sidecar(name, agentOf) {
-      const pod = await makeSidecar(mesh, network, {
-        ...{ name, namespace, mode: 'NONE' },
-        ...(agentOf !== undefined && { agentOf }),
-      });
-      ends.push(() => pod.dispose());
-      await expect.poll(() => pod.ready()).toMatchObject({ status: 200 });
-      return pod;
-    },
+    sidecar: (name, agentOf) => podOf({ name, ...(agentOf !== undefined && { agentOf }) }),
+    gateway: (name) => podOf({ name, agentOf: 'Istio', role: 'router' }),
   });
 }

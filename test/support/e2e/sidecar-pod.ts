@@ -27,6 +27,8 @@ export interface SidecarOptions {
   /** With `starting` nobody calls it before `serve`. */
   readonly endpoint?: 'ready' | 'starting';
   readonly mode: InterceptionMode;
+  /** `router`: a gateway, which serves what a Gateway selects it for; a sidecar, if left out. */
+  readonly role?: 'router';
   /** Whose agent runs in it; ours, if left out. */
   readonly agentOf?: 'Istio';
   readonly env?: NodeJS.ProcessEnv;
@@ -73,7 +75,7 @@ export async function makeSidecar(
   options: SidecarOptions,
 ): Promise<SidecarPod> {
   const { name, namespace, mode, agentOf, env = {} } = options;
-  const { app = name, control = controlOfIstio } = options;
+  const { app = name, control = controlOfIstio, role = 'sidecar' } = options;
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-sidecar-'));
   const path = (file: string) => join(folder, file);
   const place = network.place(name, [control]);
@@ -106,7 +108,7 @@ export async function makeSidecar(
     folder,
     [
       'proxy',
-      'sidecar',
+      role,
       '--domain',
       `${namespace}.svc.cluster.local`,
       '--proxyLogLevel=warning',
@@ -134,7 +136,7 @@ export async function makeSidecar(
     },
     {
       cwd: folder,
-      wrap: [...place.enter, ...asUser],
+      wrap: [...place.enter, ...asUser(user)],
       ...(istio !== undefined && { command: [istio.program] }),
     },
   );
@@ -165,11 +167,13 @@ export async function makeSidecar(
   };
 }
 
-/** Node and the program may be where only root looks. */
-const asUser = [
+/**
+ * A command that becomes another one, as a user. Node and the program may be where only root looks.
+ */
+export const asUser = (id: number): readonly string[] => [
   'setpriv',
-  `--reuid=${user}`,
-  `--regid=${user}`,
+  `--reuid=${id}`,
+  `--regid=${id}`,
   '--clear-groups',
   '--inh-caps=+dac_read_search',
   '--ambient-caps=+dac_read_search',
@@ -180,7 +184,7 @@ const asUser = [
  * resolves to the address of its Service.
  */
 async function announce(kube: Mesh, options: SidecarOptions, address: string): Promise<string> {
-  const { name, namespace, mode, app = name, endpoint = 'ready' } = options;
+  const { name, namespace, mode, role, app = name, endpoint = 'ready' } = options;
   const labels = { app, pod: name };
   const pod = {
     apiVersion: 'v1',
@@ -209,7 +213,7 @@ async function announce(kube: Mesh, options: SidecarOptions, address: string): P
     },
   });
   await kube.apply(endpointOf(options, address, endpoint));
-  if (mode === 'NONE') await bindToPorts(kube, options, address);
+  if (mode === 'NONE' && role === undefined) await bindToPorts(kube, options, address);
   return (service['spec'] as { readonly clusterIP: string }).clusterIP;
 }
 
