@@ -54,7 +54,7 @@ describe('pilot-discovery with bad input', () => {
     ],
     [
       ['discovery', '--configDir', folder, '--tlsCertFile', 'tls.crt'],
-      '--tlsCertFile, --tlsKeyFile, --caCertFile: give all three, or none',
+      '--tlsCertFile, --tlsKeyFile, --caCertFile: give all three, only --caCertFile, or none',
     ],
     [
       ['discovery', '--configDir', folder, '--keepaliveTimeout', 'long'],

@@ -36,6 +36,8 @@ export interface SecureConfig {
   readonly files: ServingPaths;
   /** Whether flags name the files, or they are those of a Secret that may be mounted. */
   readonly filesAre: 'given' | 'mounted';
+  /** A file of roots that verify clients besides; empty for none. */
+  readonly moreRoots: string;
   /** Whether a caller may be a node of another namespace or account. */
   readonly nodes: 'own' | 'any';
   readonly tokens: TokenConfig;
@@ -192,7 +194,7 @@ function secureOf(
     key: flag('tlsKeyFile'),
     roots: [flag('caCertFile')],
   };
-  const areGiven = [files.chain, files.key, ...files.roots].some((path) => path !== '');
+  const areGiven = files.chain !== '' || files.key !== '';
   const nodes = yesUnless('PILOT_ENABLE_XDS_IDENTITY_CHECK') ? 'own' : 'any';
   const secureAddress = address('secureGRPCAddr');
   return (
@@ -200,6 +202,7 @@ function secureOf(
       address: secureAddress,
       files: areGiven ? files : mountedFiles,
       filesAre: areGiven ? 'given' : 'mounted',
+      moreRoots: areGiven ? '' : flag('caCertFile'),
       nodes,
       tokens,
     }

@@ -105,7 +105,7 @@ export const discoveryFlags = {
   },
   caCertFile: {
     value: 'path',
-    text: 'roots for certificates of proxies, PEM',
+    text: 'roots for certificates of proxies, PEM; alone: besides its own',
     default: '',
     example: '/etc/pilot/ca.crt',
   },

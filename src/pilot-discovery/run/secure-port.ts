@@ -4,6 +4,7 @@ import type { FindAccess } from '../../shared/kube/access.ts';
 import { kubeApi } from '../../shared/kube/kube-api.ts';
 import type { Snapshot } from '../environment/snapshots.ts';
 import { boundedReviews, reviewBounds } from '../identity/bounded-reviews.ts';
+import { withClientRoots } from '../identity/client-roots.ts';
 import { identifyBy } from '../identity/identify.ts';
 import { recentCallers } from '../identity/recent-callers.ts';
 import { reviewByApi } from '../identity/review-by-api.ts';
@@ -35,19 +36,20 @@ export interface SecureParts {
 
 /** Returns the secure port of a configuration. */
 export function securePort(
-  { address, files, filesAre, nodes, tokens }: SecureConfig,
+  { address, files, filesAre, moreRoots, nodes, tokens }: SecureConfig,
   { authority, findApi, blockedRanges, snapshot$, scheduler }: SecureParts,
 ): SecurePort {
   const trustDomain$ = snapshot$.pipe(map(({ environment }) => environment.mesh.trustDomain));
   const files$ = servingFiles(files, scheduler);
   const keys = tokens.rule && keysOf(tokens.rule, blockedRanges, scheduler);
   const review$ = reviewTokens(tokens, findApi, keys, scheduler);
+  const serving$ =
+    authority === undefined || filesAre === 'given' || existsSync(files.chain)
+      ? files$
+      : authority.servingOr$(files$);
   return {
     address,
-    serving$:
-      authority === undefined || filesAre === 'given' || existsSync(files.chain)
-        ? files$
-        : authority.servingOr$(files$),
+    serving$: moreRoots === '' ? serving$ : withClientRoots(serving$, moreRoots, scheduler),
     identify$: identifyBy(trustDomain$, review$, scheduler),
     nodes,
     services: authority === undefined ? [] : [authority.service$],

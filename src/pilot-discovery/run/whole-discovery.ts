@@ -153,16 +153,19 @@ function failureOf(
   return new Fatal(`--${server} ${address} ${why}`, exitCodes.unavailable);
 }
 
-/** Returns a problem if only some files of the secure port are named: it needs all of them. */
+/**
+ * Returns a problem if only some files of the secure port are named: it needs all of them. The
+ * roots alone are added to those of the port's other certificate.
+ */
 function incomplete({
   tlsCertFile = '',
   tlsKeyFile = '',
   caCertFile = '',
 }: WholeDiscovery['given']): readonly string[] {
-  const named = [tlsCertFile, tlsKeyFile, caCertFile].filter((path) => path !== '');
-  return named.length === 0 || named.length === 3
+  const pair = [tlsCertFile, tlsKeyFile].filter((path) => path !== '');
+  return pair.length === 0 || (pair.length === 2 && caCertFile !== '')
     ? []
-    : ['--tlsCertFile, --tlsKeyFile, --caCertFile: give all three, or none'];
+    : ['--tlsCertFile, --tlsKeyFile, --caCertFile: give all three, only --caCertFile, or none'];
 }
 
 /** Returns a warning for each unknown flag, with the value, if it has one. */

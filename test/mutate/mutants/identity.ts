@@ -2,6 +2,12 @@ import type { Mutant } from '../mutant.ts';
 
 export const identity: readonly Mutant[] = [
   {
+    id: 'identity/client-roots-added',
+    file: 'pilot-discovery/identity/client-roots.ts',
+    find: '`${serving.roots}\\n${roots}`',
+    replace: 'serving.roots',
+  },
+  {
     id: 'identity/id-namespace',
     file: 'pilot-discovery/identity/node-flaw.ts',
     find: 'if (namespace !== caller.namespace)',
