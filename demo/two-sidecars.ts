@@ -99,7 +99,8 @@ export async function application(
   heard: (headers: IncomingHttpHeaders) => void,
   { host, port }: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
 ): Promise<Server> {
-  const server = createServer(({ headers }, response) => {
+  // It closes no idle connection just when Envoy uses it.
+  const server = createServer({ keepAliveTimeout: 3_600_000 }, ({ headers }, response) => {
     heard(headers);
     response.end(`${version}\n`);
   });

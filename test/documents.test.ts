@@ -133,6 +133,7 @@ const scripts = [
   'test/edits',
   'test/move',
   'test/outages',
+  'test/spire',
   'test/fuzz',
   'test/mutate',
   'test/soak',

@@ -2,7 +2,12 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command, ProxyPorts } from '../../../demo/mesh-agent.ts';
-import { addresses, type MeshPorts, twoSidecars } from '../../../demo/two-sidecars.ts';
+import {
+  addresses,
+  type MeshPorts,
+  type TwoSidecars,
+  twoSidecars,
+} from '../../../demo/two-sidecars.ts';
 import { type Answer, ask } from '../ask.ts';
 import { freePorts } from '../free-ports.ts';
 import { program } from './program.ts';
@@ -10,6 +15,9 @@ import { type Running, startRunning } from './running.ts';
 
 /** A control plane and two sidecars, real ones, over a folder of YAML. */
 export interface TwoSidecarsRig {
+  readonly folder: string;
+  /** What {@link TwoSidecarsRig.startAgents} starts. */
+  readonly agents: TwoSidecars['agents'];
   readonly configDir: string;
   readonly ports: MeshPorts;
   /** The control plane, again where it was ended. */
@@ -64,8 +72,8 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
   }
 
   return {
+    ...{ folder, ports, agents: made.agents },
     configDir: made.configDir,
-    ports,
     startDiscovery: (more, env = {}) =>
       start(
         [process.execPath, resolve('dist/pilot-discovery.cjs')],
