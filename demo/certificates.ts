@@ -60,6 +60,12 @@ interface Validity {
 
 export interface CertificateAuthority {
   readonly rootCert: string;
+  /** What signs: also a CRL. */
+  readonly issuer: {
+    readonly subject: string;
+    readonly keys: webcrypto.CryptoKeyPair;
+    readonly algorithm: typeof algorithm;
+  };
   /**
    * A new key and certificate for localhost and 127.0.0.1; each serial is higher than the one
    * before.
@@ -125,6 +131,7 @@ export async function certificateAuthority(
 
   return {
     rootCert,
+    issuer: { subject: root.subject, keys, algorithm },
     issue: async (validity = {}) => {
       const own = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
       const { certificate, serial } = await certify(own.publicKey, [], validity);

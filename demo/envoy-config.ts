@@ -13,7 +13,12 @@ export interface EnvoyConfigOptions {
    * The socket of the agent's secret discovery server, from which the listener's certificate then
    * comes, as the secret of this name.
    */
-  readonly sds?: { readonly socket: string; readonly name: string };
+  readonly sds?: {
+    readonly socket: string;
+    readonly name: string;
+    /** The name of the roots of clients, which then need a certificate. */
+    readonly clientRoots?: string | undefined;
+  };
   /** The port of an HTTP server on 127.0.0.1, which then answers below `/slow` and `/upstream`. */
   readonly upstreamPort?: number;
   /** A file path, such as `/dev/stdout`. */
@@ -101,9 +106,15 @@ export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown
                 transport_socket: serverTls({ tls_certificates: [filePair(certDir)] }),
               }),
               ...(sds !== undefined && {
-                transport_socket: serverTls({
-                  tls_certificate_sds_secret_configs: [sdsSecretConfig(sds.name)],
-                }),
+                transport_socket: serverTls(
+                  {
+                    tls_certificate_sds_secret_configs: [sdsSecretConfig(sds.name)],
+                    ...(sds.clientRoots !== undefined && {
+                      validation_context_sds_secret_config: sdsSecretConfig(sds.clientRoots),
+                    }),
+                  },
+                  sds.clientRoots === undefined ? 'everybody' : 'clients with a certificate',
+                ),
               }),
             },
           ],
@@ -140,12 +151,16 @@ function filePair(certDir: string): Record<string, unknown> {
   };
 }
 
-function serverTls(certificates: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function serverTls(
+  certificates: Readonly<Record<string, unknown>>,
+  admits: 'everybody' | 'clients with a certificate' = 'everybody',
+): Record<string, unknown> {
   return {
     name: 'envoy.transport_sockets.tls',
     typed_config: {
       '@type': type('transport_sockets.tls.v3.DownstreamTlsContext'),
       common_tls_context: { ...certificates, alpn_protocols: ['http/1.1'] },
+      ...(admits === 'clients with a certificate' && { require_client_certificate: true }),
     },
   };
 }

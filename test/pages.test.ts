@@ -176,7 +176,11 @@ describe('the pod', () => {
     const token =
       /'third-party-jwt', '(.*?)'/.exec(read('src/pilot-agent/config/secrets-config.ts'))?.[1] ??
       '';
-    const needed = [token, caFiles.istiod, annotationsFile].map((path) => dirname(join('/', path)));
+    const crl =
+      /mountedCrl = '(.*?)'/.exec(read('src/pilot-agent/config/secrets-config.ts'))?.[1] ?? '';
+    const needed = [token, caFiles.istiod, crl, annotationsFile].map((path) =>
+      dirname(join('/', path)),
+    );
     expect([...mounts].sort()).toEqual([flags.configPath.default, ...needed].sort());
     expect(proxy.volumeMounts.map(({ name }) => name).sort()).toEqual(
       spec.volumes.map(({ name }) => name).sort(),

@@ -66,6 +66,10 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['more'], 'Number of refused callers of this IP since the last line, without this one'],
   [['roots'], 'Number of roots of the certificate authority'],
   [['namespaces', 'written'], 'Number of namespaces with the roots, and of written ConfigMaps'],
+  [
+    ['revoked', 'nextUpdate'],
+    'Number of revoked certificates, and when the first CRL must be replaced',
+  ],
   [['namespace'], 'A namespace whose ConfigMap another program replaces'],
   [['source'], 'Origin of a secret, or name of a source of configuration'],
   [['stream'], 'Number of the stream on which a secret is pushed'],

@@ -155,6 +155,13 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
         'See [By SPIRE](../guide/certificates.md#by-spire).',
     },
     {
+      name: 'PILOT_ENABLE_CA_CRL',
+      example: 'false',
+      standard: 'true',
+      text: 'Whether Envoy gets the CRLs in `./var/run/secrets/istio/crl/ca-crl.pem`',
+      more: 'See [Revocation](../guide/certificates.md#revocation).',
+    },
+    {
       name: 'GATEWAY_SECRETS',
       example: 'kubernetes://shop',
       text: 'Folder with the secrets of a gateway, or `kubernetes://NAMESPACE`',

@@ -21,7 +21,11 @@ import { at } from '../../src/testing/at.ts';
 import { type FakeKube, fakeKube, type KubeDocument } from '../support/fake-kube.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
-const bundle = (text: string): RootBundle => ({ text, digest: bundleDigest(text) });
+const bundle = (text: string): RootBundle => ({
+  text,
+  digest: bundleDigest(text),
+  isFor: 'all namespaces',
+});
 const namespace = (name: string): KubeDocument => ({
   apiVersion: 'v1',
   kind: 'Namespace',

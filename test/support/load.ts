@@ -12,10 +12,10 @@ export interface LoadOptions {
   /** The name in the requests, where it is not `localhost`. */
   readonly host?: string;
   /**
-   * With it the load speaks TLS, and a server certificate that `ca` (PEM) does not vouch for is a
-   * failure.
+   * With it the load speaks TLS, with a certificate of its own if `cert` and `key` are there. A
+   * server certificate that `ca` (PEM) does not vouch for is a failure.
    */
-  readonly tls?: { readonly ca: string };
+  readonly tls?: { readonly ca: string; readonly cert?: string; readonly key?: string };
   readonly mode: 'keep-alive' | 'new-connection';
   readonly clients: number;
   readonly path?: string;
@@ -82,7 +82,7 @@ export function startLoad(options: LoadOptions): Load {
     slowest: 0,
   };
   const started = performance.now();
-  const secureContext = options.tls && createSecureContext({ ca: options.tls.ca });
+  const secureContext = options.tls && createSecureContext(options.tls);
   const all = Array.from({ length: clients }, () => new Client(options, secureContext, counts));
   const sweep = setInterval(() => {
     const now = performance.now();

@@ -34,7 +34,14 @@ interface IssuerOptions {
   readonly notAfter?: number;
   readonly isCa?: boolean;
   readonly hasKeyId?: boolean;
+  readonly mayRevoke?: boolean;
 }
+
+const usages: Readonly<Record<'ofAuthority' | 'mute' | 'ofLeaf', KeyUsageFlags>> = {
+  ofAuthority: KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign,
+  mute: KeyUsageFlags.keyCertSign,
+  ofLeaf: KeyUsageFlags.digitalSignature,
+};
 
 /** A certificate with its key, which may sign others. */
 export interface TestIssuer {
@@ -56,6 +63,7 @@ export async function testIssuer(
     notAfter = Date.now() + 100 * day,
     isCa = true,
     hasKeyId = true,
+    mayRevoke = true,
   }: IssuerOptions = {},
   by?: TestIssuer,
 ): Promise<TestIssuer> {
@@ -74,7 +82,7 @@ export async function testIssuer(
     extensions: [
       new BasicConstraintsExtension(isCa, undefined, true),
       new KeyUsagesExtension(
-        isCa ? KeyUsageFlags.keyCertSign : KeyUsageFlags.digitalSignature,
+        isCa ? (mayRevoke ? usages.ofAuthority : usages.mute) : usages.ofLeaf,
         true,
       ),
       ...(hasKeyId ? [await SubjectKeyIdentifierExtension.create(keys.publicKey)] : []),

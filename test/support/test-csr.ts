@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { der } from '../../src/pilot-discovery/ca/der.ts';
+import { der } from '../../src/shared/certificates/der.ts';
 
 /** A private key with its public key. */
 interface KeyPair {

@@ -12,6 +12,7 @@ import {
   SubjectAlternativeNameExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
+import type { TestIssuer } from './plugged-authority.ts';
 
 cryptoProvider.set(webcrypto);
 
@@ -36,6 +37,8 @@ export interface WorkloadNames {
 /** An authority that certifies any names, and its root as PEM. */
 export interface WorkloadAuthority {
   readonly root: string;
+  /** What signs: also a CRL. */
+  readonly issuer: Pick<TestIssuer, 'subject' | 'keys' | 'algorithm'>;
   issue(names: WorkloadNames): Promise<WorkloadPair>;
 }
 
@@ -54,11 +57,12 @@ export async function workloadAuthority(name = 'root'): Promise<WorkloadAuthorit
     keys,
     extensions: [
       new BasicConstraintsExtension(true, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
     ],
   });
   return {
     root: `${root.toString('pem')}\n`,
+    issuer: { subject: root.subject, keys, algorithm },
     async issue({ names, from = -hour, to = hour, usages }) {
       const pair = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
       const leaf = await X509CertificateGenerator.create({

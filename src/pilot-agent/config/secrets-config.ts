@@ -25,6 +25,8 @@ export interface SecretsConfig {
   readonly gateway: string;
   /** The name of the workload socket in {@link workloadSocketFolder}. */
   readonly workloadSocket: string;
+  /** The path of the CRLs of the mesh; empty if they are not served. */
+  readonly crlFile: string;
   /** A variable names a path of the server's side, and of the client's. */
   readonly namesServer: boolean;
   readonly namesClient: boolean;
@@ -55,6 +57,7 @@ export const secretVariables = {
   output: 'OUTPUT_CERTS',
   gateway: 'GATEWAY_SECRETS',
   workloadSocket: 'WORKLOAD_IDENTITY_SOCKET_FILE',
+  crlFile: 'PILOT_ENABLE_CA_CRL',
   namesServer: undefined,
   namesClient: undefined,
   namesPair: undefined,
@@ -69,6 +72,9 @@ export const tokenFiles = new Map([
 /** The folder and the usual name of the workload socket, which another program may serve. */
 export const workloadSocketFolder = './var/run/secrets/workload-spiffe-uds';
 export const usualWorkloadSocket = 'socket';
+
+/** The file of Istio's ConfigMap `istio-ca-crl`, below the working directory. */
+const mountedCrl = './var/run/secrets/istio/crl/ca-crl.pem';
 
 const kinds = {
   fileName: value.parsed('the name of a file, without a folder', (text) => {
@@ -108,6 +114,7 @@ export function secretsConfig({ read, tls: { server, client } }: SecretsInputs):
     output: text(names.output),
     gateway: text(names.gateway),
     workloadSocket: read(names.workloadSocket, kinds.fileName) ?? usualWorkloadSocket,
+    crlFile: (read(names.crlFile, value.booleanText) ?? true) ? mountedCrl : '',
     namesServer: anyOf(server.chain, server.key, server.root),
     namesClient: anyOf(client.chain, client.key, client.root),
     namesPair: anyOf(server.chain, server.key, client.chain, client.key),

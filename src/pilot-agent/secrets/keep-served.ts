@@ -40,6 +40,8 @@ interface Kept {
     | { readonly kind: 'rejected'; readonly reason: string };
   /** Why the last reading cannot be served. */
   readonly flaw: string | undefined;
+  /** Why the newest CRLs are not served beside the roots. */
+  readonly crlFlaw: string | undefined;
   readonly by: SecretState['by'];
 }
 
@@ -50,6 +52,7 @@ const nothing: Kept = {
   accepted: undefined,
   answer: { kind: 'none' },
   flaw: undefined,
+  crlFlaw: undefined,
   by: 'reading',
 };
 
@@ -87,8 +90,11 @@ function afterReading(kept: Kept, reading: SetReading, kind: Secret['kind']): Ke
   const secret = reading.type === 'set' ? secretOf(reading.set, kind) : undefined;
   if (secret === undefined) return { ...read, flaw: `${source}: it is not there` };
   const newest = { secret, version: secretVersion(secret), source };
-  if (newest.version === kept.newest?.version) return { ...read, newest, flaw: undefined };
-  return { ...read, newest, previous: kept.newest, answer: { kind: 'none' }, flaw: undefined };
+  const crlFlaw = kind === 'roots' && reading.type === 'set' ? reading.crlFlaw : undefined;
+  const next: Kept = { ...read, newest, flaw: undefined, crlFlaw };
+  return newest.version === kept.newest?.version
+    ? next
+    : { ...next, previous: kept.newest, answer: { kind: 'none' } };
 }
 
 function afterAnswer(kept: Kept, answer: SecretAnswer): Kept {
@@ -104,27 +110,51 @@ function afterAnswer(kept: Kept, answer: SecretAnswer): Kept {
       if (isOfNewest) return { ...after, accepted: newest, answer: { kind: 'accepted' } };
       return answer.version === previous?.version ? { ...after, accepted: previous } : after;
     case 'rejected':
+      if (isOfNewest && kept.accepted === undefined && hasCrl(newest))
+        return withoutCrl(after, newest, answer.reason);
       return isOfNewest
         ? { ...after, answer: { kind: 'rejected', reason: rejectionText(answer.reason) } }
         : after;
   }
 }
 
-function stateOf(name: string, { source, newest, accepted, answer, flaw, by }: Kept): SecretState {
+const hasCrl = ({ secret }: SourcedSecret): boolean =>
+  secret.kind === 'roots' && secret.crl !== undefined;
+
+/** Without its roots Envoy would refuse everybody, so it gets them without the CRLs. */
+function withoutCrl(kept: Kept, { secret, source }: SourcedSecret, reason: string): Kept {
+  const plain: Secret = secret.kind === 'roots' ? { kind: 'roots', roots: secret.roots } : secret;
+  return {
+    ...kept,
+    newest: { secret: plain, version: secretVersion(plain), source },
+    answer: { kind: 'none' },
+    crlFlaw: `${rejectionText(reason)}; no certificate counts as revoked`,
+  };
+}
+
+function stateOf(
+  name: string,
+  { source, newest, accepted, answer, flaw, crlFlaw, by }: Kept,
+): SecretState {
   const isRejected = answer.kind === 'rejected';
   const offered = isRejected ? (accepted ?? newest) : newest;
   const served = isRejected ? accepted : answer.kind === 'awaited' ? (accepted ?? newest) : newest;
-  const refused = flaw ?? (isRejected ? answer.reason : undefined);
+  const refused = flaw ?? (isRejected ? answer.reason : crlFlaw);
   return { name, source: served?.source ?? source, offered, served, refused, by };
 }
 
 function secretOf(
-  { pair, roots, trustDomains }: SecretSet,
+  { pair, roots, trustDomains, crl }: SecretSet,
   kind: Secret['kind'],
 ): Secret | undefined {
   if (kind === 'pair') return pair === undefined ? undefined : { kind, ...pair };
   if (roots === undefined) return undefined;
-  return { kind, roots, ...(trustDomains !== undefined && { trustDomains }) };
+  return {
+    kind,
+    roots,
+    ...(trustDomains !== undefined && { trustDomains }),
+    ...(crl !== undefined && { crl }),
+  };
 }
 
 /**

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import {
   asyncScheduler,
   finalize,
+  identity,
   merge,
   NEVER,
   type Observable,
@@ -16,6 +17,7 @@ import {
 import { secretNameOf } from '../../shared/xds/secret-names.ts';
 import type { SecretPaths } from './file-secrets.ts';
 import { keepServed } from './keep-served.ts';
+import { type CrlFile, withCrl } from './with-crl.ts';
 import {
   absentSecret,
   type Secret,
@@ -120,6 +122,8 @@ export interface SecretSources {
   readonly workload$: Observable<SetReading>;
   /** Emits the set in files. */
   files(paths: SecretPaths): Observable<SetReading>;
+  /** The CRLs of the mesh. */
+  readonly crl: CrlFile;
   /** Finds a gateway's secret; undefined for a name that no secret can have. */
   readonly gateway: (name: string) => SecretLookup | undefined;
 }
@@ -130,13 +134,18 @@ export interface SecretSources {
  */
 export function findSecret({
   workload$,
+  crl,
   ...sources
 }: SecretSources): (name: string) => SecretLookup {
   const isSystem = (path: string) => /^\/(?:proc|sys)\//.test(resolve(path));
   const inFiles = (kind: 'pair' | 'roots', paths: SecretPaths): SecretLookup =>
     Object.values(paths).some(isSystem)
       ? { ok: false, reason: 'no secret is read from /proc or /sys' }
-      : { ok: true, kind, set$: sources.files(paths) };
+      : {
+          ok: true,
+          kind,
+          set$: sources.files(paths).pipe(kind === 'roots' ? withCrl(crl, 'of others') : identity),
+        };
   return (name) => {
     const secretName = secretNameOf(name);
     if (typeof secretName === 'string') return { ok: false, reason: secretName };

@@ -23,6 +23,8 @@ export type Secret =
       readonly roots: string;
       /** If it is there, Envoy uses these roots instead, each for its trust domain. */
       readonly trustDomains?: readonly TrustDomain[];
+      /** The CRLs of these roots and of the authorities below them. */
+      readonly crl?: string;
     };
 
 /** Parts that belong together: a pair, the roots to trust, or both. */
@@ -31,6 +33,7 @@ export interface SecretSet {
   readonly roots?: string;
   /** The roots by trust domain, if the source separates them; `roots` are those of its own. */
   readonly trustDomains?: readonly TrustDomain[];
+  readonly crl?: string;
 }
 
 /** Why the parts of a set cannot be served; a part that can be served is left out. */
@@ -46,6 +49,8 @@ export type SetReading =
       readonly source: string;
       readonly set: SecretSet;
       readonly refused?: SetFlaws;
+      /** Why the newest CRLs are not served. The roots are served without them. */
+      readonly crlFlaw?: string;
     }
   | { readonly type: 'refused'; readonly source: string; readonly reason: string };
 
@@ -113,8 +118,12 @@ export function secretVersion(secret: Secret): string {
   return createHash('sha256').update(text).update('\0').update(key).digest('hex').slice(0, 16);
 }
 
-function rootsText({ roots, trustDomains }: Extract<Secret, { readonly kind: 'roots' }>): string {
+function rootsText({
+  roots,
+  trustDomains,
+  crl = '',
+}: Extract<Secret, { readonly kind: 'roots' }>): string {
   return trustDomains === undefined
-    ? roots
+    ? `${roots}${crl}`
     : JSON.stringify(trustDomains.map(({ name, roots: ofDomain }) => [name, ofDomain]));
 }

@@ -1,5 +1,7 @@
 // Why: docs/decisions/101-a-root-is-not-replaced-because-a-file-is-gone.md
 import { dirname, join } from 'node:path';
+import { crlContent } from '../../shared/certificates/crl-content.ts';
+import type { CrlContent } from '../../shared/certificates/serve-crl.ts';
 import { largest, type OutsideFile, readOutside } from '../../shared/files/outside-file.ts';
 import { prepareFolder } from '../../shared/files/prepare-folder.ts';
 import { makeSelfSignedRoot, readSelfSignedRoot } from './self-signed-root.ts';
@@ -29,6 +31,8 @@ export type AuthorityReading =
       /** The folder, the file of the self-signed root, or the Secret. */
       readonly path: string;
       readonly authority: SigningAuthority;
+      /** The certificates of the mesh that are revoked. */
+      readonly crl: CrlContent;
     }
   /** The folder has none of the files, and no self-signed root is named. */
   | { readonly type: 'absent' }
@@ -43,10 +47,13 @@ const names = {
   roots: 'root-cert.pem',
 } as const;
 
+/** The file with CRLs beside a certificate of an authority, and the key in its Secret. */
+export const crlName = 'ca-crl.pem';
+
 /** Returns the paths to watch. Pure. */
 export const pathsOf = ({ folder, rootFile }: AuthorityPlaces): readonly string[] => [
-  ...Object.values(names).map((name) => join(folder, name)),
-  ...(rootFile === '' ? [] : [rootFile]),
+  ...[...Object.values(names), crlName].map((name) => join(folder, name)),
+  ...(rootFile === '' ? [] : [rootFile, join(dirname(rootFile), crlName)]),
 ];
 
 /**
@@ -88,7 +95,7 @@ export async function readAuthority(
       chain: textIn(chain),
       roots: textIn(roots),
     };
-    return reading(folder, signingAuthority(parts, now));
+    return await reading(folder, join(folder, crlName), signingAuthority(parts, now));
   } finally {
     if (key.kind === 'read') key.bytes.fill(0);
   }
@@ -97,10 +104,14 @@ export async function readAuthority(
 const textIn = (file: OutsideFile): string =>
   file.kind === 'read' ? file.bytes.toString('latin1') : '';
 
-function reading(path: string, result: AuthorityResult): AuthorityReading {
-  return result.ok
-    ? { type: 'authority', path, authority: result.authority }
-    : { type: 'refused', reason: `${path}: ${result.reason}` };
+async function reading(
+  path: string,
+  crlPath: string,
+  result: AuthorityResult,
+): Promise<AuthorityReading> {
+  if (!result.ok) return { type: 'refused', reason: `${path}: ${result.reason}` };
+  const crl = crlContent(await readOutside(crlPath, largest.pem));
+  return { type: 'authority', path, authority: result.authority, crl };
 }
 
 async function selfSigned(
@@ -109,8 +120,9 @@ async function selfSigned(
   now: number,
 ): Promise<AuthorityReading> {
   try {
+    const crlPath = join(dirname(rootFile), crlName);
     const first = await readSelfSignedRoot(rootFile, now);
-    if (first.ok !== 'absent') return reading(rootFile, first);
+    if (first.ok !== 'absent') return await reading(rootFile, crlPath, first);
     if (mayMake === 'may not')
       return { type: 'refused', reason: `${rootFile} is gone, and no other authority is there` };
     prepareFolder(dirname(rootFile));
@@ -118,7 +130,7 @@ async function selfSigned(
     const second = await readSelfSignedRoot(rootFile, now);
     return second.ok === 'absent'
       ? { type: 'refused', reason: `${rootFile} was removed at once` }
-      : reading(rootFile, second);
+      : await reading(rootFile, crlPath, second);
   } catch (error) {
     return { type: 'refused', reason: `${rootFile} cannot be made: ${(error as Error).message}` };
   }

@@ -3,6 +3,8 @@ import { largest } from '../../shared/files/outside-file.ts';
 import { isObject } from '../../shared/text/is-object.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { base64Bytes } from '../../shared/certificates/base64-bytes.ts';
+import type { CrlContent } from '../../shared/certificates/serve-crl.ts';
+import { crlName } from './authority-files.ts';
 import type { NewRoot } from './new-root.ts';
 import {
   type AuthorityParts,
@@ -15,7 +17,11 @@ export type AuthoritySecret = 'cacerts' | 'istio-ca-secret';
 
 /** The content of a Secret that exists. A refused one is read again later. */
 export type SecretContent =
-  | { readonly type: 'authority'; readonly authority: SigningAuthority }
+  | {
+      readonly type: 'authority';
+      readonly authority: SigningAuthority;
+      readonly crl: CrlContent;
+    }
   | { readonly type: 'refused'; readonly reason: string; readonly object: KubeObject };
 
 /** The keys of an authority: those of istiod, and those of the type kubernetes.io/tls. */
@@ -44,7 +50,15 @@ export function readAuthoritySecret(
   const result = signingAuthority(parts, now);
   if (!result.ok) return refused(result.reason);
   parts.key.fill(0);
-  return { type: 'authority', authority: result.authority };
+  return { type: 'authority', authority: result.authority, crl: crlIn(object) };
+}
+
+function crlIn({ data }: KubeObject): CrlContent {
+  const value = isObject(data) ? ownMember(data, crlName) : undefined;
+  if (!Buffer.isBuffer(value)) return { kind: 'absent' };
+  return value.length > largest.pem
+    ? { kind: 'unreadable', reason: `it has more than ${largest.pem} bytes` }
+    : { kind: 'text', text: value.toString('latin1') };
 }
 
 /** Returns the parts, or what is missing. */

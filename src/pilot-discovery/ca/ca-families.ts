@@ -13,7 +13,7 @@ const errors = {
 } as const;
 
 /** Returns the metrics of the certificate authority, with the names of istiod. Pure. */
-export function caFamilies({ authority, issued, refused }: CaView): readonly MetricFamily[] {
+export function caFamilies({ authority, crl, issued, refused }: CaView): readonly MetricFamily[] {
   const total = issued + Object.values(refused).reduce((sum, count) => sum + count, 0);
   const expiry = (name: string, help: string, ms: number | undefined): MetricFamily => ({
     name,
@@ -51,6 +51,16 @@ export function caFamilies({ authority, issued, refused }: CaView): readonly Met
       'citadel_server_root_cert_expiry_timestamp',
       'Expiry of the root of the authority, in seconds since 1970.',
       authority.type === 'signs' ? authority.authority.rootNotAfter : undefined,
+    ),
+    expiry(
+      'citadel_server_crl_expiry_timestamp',
+      'When the first CRL is due, in seconds since 1970.',
+      crl.until === Infinity ? undefined : crl.until,
+    ),
+    gaugeOf(
+      'citadel_server_crl_up',
+      '1 if the newest CRLs are in use, or there are none; 0 if they are refused.',
+      crl.flaw === undefined ? 1 : 0,
     ),
     gaugeOf(
       'citadel_server_authority_up',

@@ -1,4 +1,5 @@
 import type { AuthorityReading } from './authority-files.ts';
+import { noCrl, type ServedCrl } from '../../shared/certificates/serve-crl.ts';
 import { afterReading, type AuthorityState, noAuthority } from './authority-state.ts';
 import type { RootMapsNews } from './reduce-root-maps.ts';
 import type { CertificateEvent, RefusalKind } from './serve-certificates.ts';
@@ -7,11 +8,16 @@ import type { CertificateEvent, RefusalKind } from './serve-certificates.ts';
 export type AuthorityEvent =
   | CertificateEvent
   | RootMapsNews
+  /** The news of the ConfigMaps with CRLs. */
+  | { readonly type: 'crl-maps'; readonly news: RootMapsNews }
+  /** The CRLs that are in use from now on. `path` is their place. */
+  | { readonly type: 'crl-read'; readonly path: string; readonly crl: ServedCrl }
   | { readonly type: 'authority-read'; readonly reading: AuthorityReading };
 
 /** The state of the certificate authority of a control plane that runs. */
 export interface CaView {
   readonly authority: AuthorityState;
+  readonly crl: ServedCrl;
   /** Certificates since the start. */
   readonly issued: number;
   /** Requests that were refused since the start. */
@@ -20,6 +26,7 @@ export interface CaView {
 
 export const initialCa: CaView = {
   authority: noAuthority,
+  crl: noCrl,
   issued: 0,
   refused: { request: 0, lifetime: 0, identity: 0, authority: 0, absent: 0, rate: 0, bug: 0 },
 };
@@ -29,6 +36,9 @@ export function foldCa(view: CaView, event: AuthorityEvent): CaView {
   switch (event.type) {
     case 'authority-read':
       return { ...view, authority: afterReading(view.authority, event.reading) };
+    case 'crl-read':
+      return { ...view, crl: event.crl };
+    case 'crl-maps':
     case 'roots-published':
     case 'roots-unpublished':
     case 'roots-contested':
@@ -50,9 +60,9 @@ export function caLack({ authority }: CaView): string | undefined {
     : undefined;
 }
 
-/** Returns why the newest key of the authority is not used; undefined if it is. Pure. */
-export function caNote({ authority }: CaView): string | undefined {
-  return authority.type === 'signs' && authority.flaw !== undefined
-    ? `the certificate authority cannot use its newest key, the one before it stays: ${authority.flaw}`
-    : undefined;
+/** Returns why the newest key of the authority, or its newest CRLs, are not used. Pure. */
+export function caNote({ authority, crl }: CaView): string | undefined {
+  if (authority.type === 'signs' && authority.flaw !== undefined)
+    return `the certificate authority cannot use its newest key, the one before it stays: ${authority.flaw}`;
+  return crl.flaw === undefined ? undefined : `the newest CRLs cannot be used: ${crl.flaw}`;
 }

@@ -1,10 +1,12 @@
+import type { ServedCrl } from '../../shared/certificates/serve-crl.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { AuthorityEvent, CaView } from './ca-view.ts';
+import type { RootMapsNews } from './reduce-root-maps.ts';
 import type { SigningAuthority } from './signing-authority.ts';
 
 /** Returns the lines of the log for an event, given the view before it. Pure. */
 export function narrateCa(
-  { authority: before }: CaView,
+  { authority: before, crl: crlBefore }: CaView,
   event: AuthorityEvent,
 ): readonly LogLine[] {
   switch (event.type) {
@@ -25,6 +27,10 @@ export function narrateCa(
         ...(isForeign ? [line('discovery.root_replaced', fields)] : []),
       ];
     }
+    case 'crl-read':
+      return narrateCrl(crlBefore, event);
+    case 'crl-maps':
+      return [narrateCrlMaps(event.news)];
     case 'roots-published': {
       const { digest, namespaces, written } = event;
       return [line('discovery.roots_published', { hash: short(digest), namespaces, written })];
@@ -50,6 +56,35 @@ export function narrateCa(
         ? []
         : [line('discovery.certificate_refused', { identity, address, reason, requests: logged })];
     }
+  }
+}
+
+function narrateCrl(
+  before: ServedCrl,
+  { path, crl }: Extract<AuthorityEvent, { readonly type: 'crl-read' }>,
+): readonly LogLine[] {
+  const { text, flaw, revoked, until = Infinity } = crl;
+  if (flaw !== undefined) {
+    const effect = text === '' ? 'none' : 'old';
+    const isOld = flaw === before.flaw && text === before.text;
+    return isOld ? [] : [line('discovery.crl_refused', { path, reason: flaw }, effect)];
+  }
+  if (text === before.text && before.flaw === undefined) return [];
+  if (text === '') return [line('discovery.crl_gone', { path })];
+  const end = until === Infinity ? {} : { nextUpdate: timeOf(until) };
+  return [line('discovery.crl_ready', { path, revoked, ...end })];
+}
+
+function narrateCrlMaps(news: RootMapsNews): LogLine {
+  switch (news.type) {
+    case 'roots-published': {
+      const { namespaces, written } = news;
+      return line('discovery.crl_published', { namespaces, written });
+    }
+    case 'roots-unpublished':
+      return line('discovery.crl_unpublished', { reason: news.reason });
+    case 'roots-contested':
+      return line('discovery.crl_contested', { namespace: news.namespace });
   }
 }
 

@@ -25,7 +25,8 @@ import {
   type RootMapsEffect,
   type RootMapsNews,
 } from './reduce-root-maps.ts';
-import { bundleDigest, type RootBundle } from './root-bundle.ts';
+import { crlName } from './authority-files.ts';
+import { bundleDigest, crlDigest, type RootBundle } from './root-bundle.ts';
 import type {
   LiveNamespace,
   PublishedKind,
@@ -38,43 +39,83 @@ export interface PublishRootsOptions {
   readonly bundle$: Observable<RootBundle>;
   /** Emits the `discoverySelectors` of the MeshConfig, and again when they change. */
   readonly selectors$: Observable<readonly LabelSelector[]>;
+  /** Default: the roots. */
+  readonly into?: PublishedMap;
+  /** The Namespaces, if somebody follows them already. */
+  readonly namespaceSign$?: Observable<FollowSign>;
   /** Returns a number from 0 up to, but not including, 1. */
   readonly random?: () => number;
   readonly scheduler?: SchedulerLike;
 }
 
-/** The names of istiod: the ConfigMap, its key, and its label. */
-const [mapName, key, label] = ['istio-ca-root-cert', 'root-cert.pem', 'istio.io/config'];
+/** A ConfigMap that each namespace has: its name, and the key of its text. */
+interface PublishedMap {
+  readonly mapName: string;
+  readonly key: string;
+  /** Returns a digest that texts with the same content share. Pure. */
+  readonly digestOf: (text: string) => string;
+}
 
-/** The advice if the right is missing. */
-const mayPublish =
-  'allow it by a ClusterRole with list, watch, create and patch of the ConfigMap istio-ca-root-cert';
+/** The names of istiod. */
+export const publishedMaps: Readonly<Record<'roots' | 'crl', PublishedMap>> = {
+  roots: { mapName: 'istio-ca-root-cert', key: 'root-cert.pem', digestOf: bundleDigest },
+  crl: { mapName: 'istio-ca-crl', key: crlName, digestOf: crlDigest },
+};
+const label = 'istio.io/config';
+
+/** Returns the advice if the right is missing. */
+const mayPublish = (mapName: string): string =>
+  `allow it by a ClusterRole with list, watch, create and patch of the ConfigMap ${mapName}`;
+
+/** Follows the Namespaces of an API. Cold; never completes, never errors. */
+export const followNamespaces$ = (
+  api: KubeApi,
+  random: () => number = Math.random,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<FollowSign> =>
+  followObjects(
+    api,
+    { kind: 'Namespace', namespace: '', name: '' },
+    { prune: labelsAndPhase, random, scheduler },
+  );
 
 /**
  * Writes the roots of the mesh into the ConfigMap `istio-ca-root-cert` of each selected namespace,
- * from which pods mount them, and writes them again if somebody changes or removes them. Emits what
- * an operator has to know. As long as the API does not answer, or refuses, nothing is written.
+ * from which pods mount them, or its CRLs into `istio-ca-crl`; and writes them again if somebody
+ * changes or removes them. Emits what an operator has to know. As long as the API does not answer,
+ * or refuses, nothing is written.
  *
  * Cold: a subscription follows the API. Never completes, never errors.
  */
 export function publishRoots(
   api: KubeApi & KubeWriter,
-  { bundle$, selectors$, random = Math.random, scheduler = asyncScheduler }: PublishRootsOptions,
+  {
+    bundle$,
+    selectors$,
+    into = publishedMaps.roots,
+    random = Math.random,
+    scheduler = asyncScheduler,
+    namespaceSign$ = followNamespaces$(api, random, scheduler),
+  }: PublishRootsOptions,
 ): Observable<RootMapsNews> {
-  const follow$ = (kind: string, name: string, prune: (object: KubeObject) => KubeObject) =>
-    followObjects(api, { kind, namespace: '', name }, { prune, random, scheduler });
+  const { mapName } = into;
+  const maps$ = followObjects(
+    api,
+    { kind: 'ConfigMap', namespace: '', name: mapName },
+    { prune: dataAlone, random, scheduler },
+  );
   const change$ = merge(
     bundle$.pipe(map((bundle): RootMapsChange => ({ type: 'bundle', bundle }))),
     selectors$.pipe(map((selectors): RootMapsChange => ({ type: 'selectors', selectors }))),
-    follow$('Namespace', '', labelsAndPhase).pipe(concatMap(namespaceChanges)),
-    follow$('ConfigMap', mapName, rootsAlone).pipe(concatMap(mapChanges)),
+    namespaceSign$.pipe(concatMap(namespaceChanges)),
+    maps$.pipe(concatMap((sign) => mapChanges(into, sign))),
   );
   const written$ = ({
     namespace,
     bundle: { text },
   }: Extract<RootMapsEffect, { readonly type: 'write' }>): Observable<RootMapsChange> => {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${mapName}`;
-    return api.apply(path, rootMap(namespace, text), { forbidden: mayPublish }).pipe(
+    return api.apply(path, mapWith(into, namespace, text), { forbidden: mayPublish(mapName) }).pipe(
       map((answer) => ({
         type: 'written',
         namespace,
@@ -104,7 +145,7 @@ export function publishRoots(
 }
 
 /** Returns the ConfigMap, JSON. Pure. */
-const rootMap = (namespace: string, text: string): string =>
+const mapWith = ({ mapName, key }: PublishedMap, namespace: string, text: string): string =>
   JSON.stringify({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -121,7 +162,7 @@ const labelsAndPhase = ({ metadata, ...object }: KubeObject): KubeObject => ({
   status: object['status'],
 });
 
-const rootsAlone = ({ metadata, ...object }: KubeObject): KubeObject => ({
+const dataAlone = ({ metadata, ...object }: KubeObject): KubeObject => ({
   metadata: {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
@@ -172,13 +213,16 @@ const namespaceChanges = (sign: FollowSign): readonly RootMapsChange[] =>
     ]),
   }));
 
-const mapChanges = (sign: FollowSign): readonly RootMapsChange[] =>
+const mapChanges = (
+  { key, digestOf: digestOfText }: PublishedMap,
+  sign: FollowSign,
+): readonly RootMapsChange[] =>
   changesOf('maps', sign, (scope, objects, removed) => {
     const byText = new Map<string, string>(); // most have the same text
     const digestOf = ({ data }: KubeObject): string => {
       const value = isObject(data) ? ownMember(data, key) : undefined;
       const text = typeof value === 'string' ? value : '';
-      const digest = byText.get(text) ?? bundleDigest(text);
+      const digest = byText.get(text) ?? digestOfText(text);
       byText.set(text, digest);
       return digest;
     };

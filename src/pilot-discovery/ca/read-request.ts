@@ -1,7 +1,7 @@
 // Why: docs/decisions/100-certificates-are-written-without-a-library.md
 import { createPublicKey, type KeyObject, verify, type VerifyKeyObjectInput } from 'node:crypto';
 import { publicKeyFlaw } from '../../shared/certificates/key-flaw.ts';
-import { type DerElement, derElements, oid, tags } from './der.ts';
+import { type DerElement, derElements, oid, tags } from '../../shared/certificates/der.ts';
 
 /** The key in a request for a certificate; or why the request is refused, for its author. */
 export type ReadRequest =

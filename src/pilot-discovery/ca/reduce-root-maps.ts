@@ -216,7 +216,7 @@ function judge(state: RootMapsState, names: Iterable<string>, event: RootMapsEve
   const edits = [...all].map((name): readonly [string, Duty | undefined] => {
     const old = state.duties.get(name);
     const duty = isWanted(state, name)
-      ? dutyAfter(old, digests.get(name) === bundle.digest, event)
+      ? dutyAfter(old, hasBundle(bundle, digests.get(name)), event)
       : undefined;
     if (duty?.dueAt === undefined) pending.delete(name);
     else pending.add(name);
@@ -227,6 +227,10 @@ function judge(state: RootMapsState, names: Iterable<string>, event: RootMapsEve
   const judged = { ...state, duties: state.duties.with(edits), pending };
   return next(withContest(judged, contested[0], event.now), event.now);
 }
+
+/** Whether a ConfigMap has the bundle; one that does not exist has no digest. */
+const hasBundle = ({ digest, isFor }: RootBundle, existing: string | undefined): boolean =>
+  existing === digest || (existing === undefined && isFor === 'namespaces that have one');
 
 function dutyAfter(
   before: Duty | undefined,
@@ -258,7 +262,8 @@ function withTrouble(
   state: RootMapsState,
   { cause, reason }: { readonly cause: LossCause; readonly reason: string },
 ): RootMapsState {
-  return state.causes.has(cause)
+  const isUnneeded = state.bundle?.isFor === 'namespaces that have one';
+  return isUnneeded || state.causes.has(cause)
     ? state
     : {
         ...state,

@@ -157,7 +157,7 @@ function decide(
       return [{ ...next, reading: refused(`${path}: ${reason}`) }, [again]];
     }
     case 'authority': {
-      const { authority } = content;
+      const { authority, crl } = content;
       const end = authority.notAfter;
       if (now >= end) {
         const expired = `a certificate of the chain has expired at ${new Date(end).toISOString()}`;
@@ -165,7 +165,7 @@ function decide(
       }
       const reading: AuthorityReading =
         trouble === undefined
-          ? { type: 'authority', path, authority }
+          ? { type: 'authority', path, authority, crl }
           : refused(`${path}: ${trouble}`);
       return [{ ...next, end, reading }, [{ type: 'wait', pause: end - now }]];
     }

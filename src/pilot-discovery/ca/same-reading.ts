@@ -2,10 +2,15 @@ import type { AuthorityReading } from './authority-files.ts';
 
 /** Whether two readings of an authority say the same. Pure. */
 export function isSameReading(before: AuthorityReading, after: AuthorityReading): boolean {
+  return isSameAuthority(before, after) && crlOf(before) === crlOf(after);
+}
+
+/** Whether two readings say the same, apart from their CRLs. Pure. */
+export function isSameAuthority(before: AuthorityReading, after: AuthorityReading): boolean {
   return JSON.stringify(identityOf(before)) === JSON.stringify(identityOf(after));
 }
 
-/** Returns everything that tells a reading from another one. */
+/** Returns everything that tells a reading from another one, apart from its CRLs. */
 function identityOf(reading: AuthorityReading): readonly string[] {
   switch (reading.type) {
     case 'authority':
@@ -16,3 +21,6 @@ function identityOf(reading: AuthorityReading): readonly string[] {
       return [reading.type];
   }
 }
+
+const crlOf = (reading: AuthorityReading): string =>
+  reading.type === 'authority' ? JSON.stringify(reading.crl) : '';

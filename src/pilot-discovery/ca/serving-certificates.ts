@@ -2,10 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import {
   asyncScheduler,
+  combineLatest,
   distinctUntilChanged,
   EMPTY,
   map,
   type Observable,
+  of,
   race,
   repeat,
   type SchedulerLike,
@@ -26,6 +28,8 @@ export interface ServingCertificate {
   /** Overwrite it when it is in use. */
   readonly key: Buffer;
   readonly roots: string;
+  /** The CRLs of the mesh; blank if there are none. */
+  readonly crl: string;
 }
 
 /** In ms. Nobody asks for another time, and it costs nothing to make a new one. */
@@ -37,22 +41,28 @@ const shortest = 1_000;
 
 /**
  * Emits a certificate for a server with these names (DNS names, and IPv4 addresses), by the
- * authority of the mesh: when there is one, when it changes, and when half of the certificate's
- * lifetime is over; also if the clock has gone back. Each has a new key. Cold; never completes,
- * errors only by a bug.
+ * authority of the mesh: when there is one, when it or the CRLs change, and when half of the
+ * certificate's lifetime is over. Emits one if the clock has gone back, too. Each has a new key.
+ * Cold; never completes, errors only by a bug.
  */
 export function servingCertificates(
   authority$: Observable<AuthorityState>,
   names: readonly string[],
+  crl$: Observable<string> = of(''),
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<ServingCertificate> {
-  return authority$.pipe(
-    map((state) => (state.type === 'signs' ? state.authority : undefined)),
-    distinctUntilChanged((before, after) => before?.fingerprint === after?.fingerprint),
-    switchMap((authority) =>
+  return combineLatest([
+    authority$.pipe(
+      map((state) => (state.type === 'signs' ? state.authority : undefined)),
+      distinctUntilChanged((before, after) => before?.fingerprint === after?.fingerprint),
+    ),
+    crl$.pipe(distinctUntilChanged()),
+  ]).pipe(
+    switchMap(([authority, crl]) =>
       authority === undefined
         ? EMPTY
         : defer(() => servingCertificate(authority, names, scheduler.now())).pipe(
+            map((serving) => ({ ...serving, crl })),
             repeat({
               delay: () =>
                 race(
@@ -73,7 +83,7 @@ async function servingCertificate(
   authority: SigningAuthority,
   names: readonly string[],
   now: number,
-): Promise<ServingCertificate> {
+): Promise<Omit<ServingCertificate, 'crl'>> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { chain } = await certify(
     authority,

@@ -3,7 +3,7 @@ import { isIssuer } from '../../shared/certificates/is-issuer.ts';
 import { privateKeyBlock } from '../../shared/certificates/key-flaw.ts';
 import { pemCertificates, subjectOf, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
 import { pairFlaw, rootsFlaw } from '../../shared/certificates/pair-flaw.ts';
-import { type IssuerFields, issuerFields } from './issuer-fields.ts';
+import { type IssuerFields, issuerFields } from '../../shared/certificates/issuer-fields.ts';
 import { signingAlgorithm, type SigningAlgorithm } from './write-certificate.ts';
 
 /** Signs certificates. The bytes of its key are in the memory of OpenSSL only. */

@@ -1,6 +1,6 @@
 // Why: docs/decisions/100-certificates-are-written-without-a-library.md
 import { createHash, type KeyObject, sign } from 'node:crypto';
-import { bitString, der, derTime, oid, positive, tags } from './der.ts';
+import { bitString, der, derTime, oid, positive, tags } from '../../shared/certificates/der.ts';
 
 /** The algorithm of a signature: its hash, and its identifier (DER). */
 export interface SigningAlgorithm {

@@ -19,6 +19,8 @@ export interface ServingPair {
   /** Bytes: a text stays in the heap. The server overwrites them when OpenSSL has the key. */
   readonly key: Buffer;
   readonly roots: string;
+  /** The CRLs of the clients' certificates. */
+  readonly crl?: string;
 }
 
 /** A certificate to serve with, or why there is none: then the one before it stays in use. */

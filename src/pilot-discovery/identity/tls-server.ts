@@ -10,8 +10,11 @@ import type { ServingPair } from './serving-files.ts';
 const secureOptions = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
 /** Returns the options for a certificate, and for verifying clients. Pure. */
-function secureContext({ chain, key, roots }: ServingPair): SecureContextOptions {
-  return { cert: chain, key, minVersion: 'TLSv1.2', secureOptions, ...trustAnchors(roots) };
+function secureContext({ chain, key, roots, crl = '' }: ServingPair): SecureContextOptions {
+  return {
+    ...{ cert: chain, key, minVersion: 'TLSv1.2', secureOptions, ...trustAnchors(roots) },
+    ...(crl !== '' && { crl }),
+  };
 }
 
 /**

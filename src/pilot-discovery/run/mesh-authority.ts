@@ -1,4 +1,5 @@
 import {
+  connect,
   distinctUntilChanged,
   EMPTY,
   filter,
@@ -7,13 +8,20 @@ import {
   mergeMap,
   type Observable,
   type SchedulerLike,
+  share,
   switchMap,
+  take,
 } from 'rxjs';
+import { ofType } from '../../operators/tagged-union.ts';
+import { pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
+import { serveCrl } from '../../shared/certificates/serve-crl.ts';
+import type { AuthorityReading } from '../ca/authority-files.ts';
+import { isSameAuthority } from '../ca/same-reading.ts';
 import { authorityReadings } from '../ca/authority-readings.ts';
 import { type AuthorityState, noAuthority } from '../ca/authority-state.ts';
 import type { AuthorityEvent, CaView } from '../ca/ca-view.ts';
-import { publishRoots } from '../ca/publish-roots.ts';
-import { rootBundle } from '../ca/root-bundle.ts';
+import { followNamespaces$, publishedMaps, publishRoots } from '../ca/publish-roots.ts';
+import { crlBundle, rootBundle } from '../ca/root-bundle.ts';
 import { filesElseSecrets } from '../ca/files-else-secrets.ts';
 import { secretReadings } from '../ca/secret-readings.ts';
 import { serveCertificates } from '../ca/serve-certificates.ts';
@@ -62,7 +70,11 @@ export function meshAuthority(
     map(({ ca }): AuthorityState => ca?.authority ?? noAuthority),
     distinctUntilChanged(),
   );
-  const certificate$ = servingCertificates(authority$, names, scheduler).pipe(
+  const crl$ = view$.pipe(
+    map(({ ca }) => ca?.crl.text ?? ''),
+    distinctUntilChanged(),
+  );
+  const certificate$ = servingCertificates(authority$, names, crl$, scheduler).pipe(
     map((serving): ServingEvent => ({ type: 'serving', serving })),
   );
   const files$ = authorityReadings(places, scheduler);
@@ -72,25 +84,10 @@ export function meshAuthority(
       ? files$
       : filesElseSecrets(files$, secretReadings(kube, { namespace, rootLifetime, scheduler }));
   const published$ =
-    kube === undefined
-      ? EMPTY
-      : publishRoots(kube, {
-          bundle$: authority$.pipe(
-            mergeMap((state) =>
-              state.type === 'signs' ? [rootBundle(state.authority.roots)] : [],
-            ),
-          ),
-          selectors$: view$.pipe(
-            mergeMap(({ snapshot }) =>
-              snapshot === undefined ? [] : [snapshot.environment.mesh.discoverySelectors],
-            ),
-            distinctUntilChanged(),
-          ),
-          scheduler,
-        });
+    kube === undefined ? EMPTY : publishBoth(kube, { authority$, crl$, view$, scheduler });
   return {
     event$: merge(
-      reading$.pipe(map((reading): AuthorityEvent => ({ type: 'authority-read', reading }))),
+      reading$.pipe(connect((shared$) => readingEvents(shared$, scheduler))),
       published$,
     ),
     service$: (server, callerOf) =>
@@ -103,4 +100,65 @@ export function meshAuthority(
         switchMap((isAbsent) => (isAbsent ? files$ : certificate$)),
       ),
   };
+}
+
+/** Emits what a reading changes: the authority, and its CRLs. */
+function readingEvents(
+  reading$: Observable<AuthorityReading>,
+  scheduler: SchedulerLike,
+): Observable<AuthorityEvent> {
+  const crl$ = reading$.pipe(
+    ofType('authority'),
+    map(({ authority: { roots, intermediates }, crl, path }) => ({
+      content: crl,
+      authorities: pemCertificates([...roots, ...intermediates].join('')) ?? [],
+      carried: path,
+    })),
+    serveCrl<string>(scheduler),
+  );
+  return merge(
+    reading$.pipe(
+      distinctUntilChanged(isSameAuthority),
+      map((reading): AuthorityEvent => ({ type: 'authority-read', reading })),
+    ),
+    crl$.pipe(
+      map(({ carried: path, ...crl }): AuthorityEvent => ({ type: 'crl-read', path, crl })),
+    ),
+  );
+}
+
+interface Published {
+  readonly authority$: Observable<AuthorityState>;
+  /** Emits the CRLs at once, on subscribe. */
+  readonly crl$: Observable<string>;
+  readonly view$: Observable<AuthorityView>;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Publishes the roots and the CRLs of the authority. CRLs wait until an authority signs. */
+function publishBoth(
+  kube: KubeApi & KubeWriter,
+  { authority$, crl$, view$, scheduler }: Published,
+): Observable<AuthorityEvent> {
+  const signing$ = authority$.pipe(ofType('signs'));
+  const namespaceSign$ = followNamespaces$(kube, Math.random, scheduler).pipe(share());
+  const selectors$ = view$.pipe(
+    mergeMap(({ snapshot }) =>
+      snapshot === undefined ? [] : [snapshot.environment.mesh.discoverySelectors],
+    ),
+    distinctUntilChanged(),
+  );
+  const options = { selectors$, namespaceSign$, scheduler };
+  const roots$ = signing$.pipe(map(({ authority }) => rootBundle(authority.roots)));
+  const crls$ = signing$.pipe(
+    take(1),
+    switchMap(() => crl$),
+    map(crlBundle),
+  );
+  return merge(
+    publishRoots(kube, { ...options, bundle$: roots$ }),
+    publishRoots(kube, { ...options, bundle$: crls$, into: publishedMaps.crl }).pipe(
+      map((news): AuthorityEvent => ({ type: 'crl-maps', news })),
+    ),
+  );
 }

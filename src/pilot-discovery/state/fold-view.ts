@@ -53,6 +53,8 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
     case 'roots-published':
     case 'roots-unpublished':
     case 'roots-contested':
+    case 'crl-maps':
+    case 'crl-read':
     case 'certificate-issued':
     case 'certificate-refused':
       return { ...view, ca: view.ca && foldCa(view.ca, event) };

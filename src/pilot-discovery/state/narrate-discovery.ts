@@ -55,6 +55,8 @@ export function narrateDiscovery(
     case 'roots-published':
     case 'roots-unpublished':
     case 'roots-contested':
+    case 'crl-maps':
+    case 'crl-read':
     case 'certificate-issued':
     case 'certificate-refused':
       return narrateCa(before.ca ?? initialCa, event);

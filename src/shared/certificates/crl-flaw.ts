@@ -3,14 +3,20 @@ const begin = /-----BEGIN X509 CRL-----/g;
 
 /**
  * Returns why a list of revoked certificates, in PEM, cannot be used; undefined if it can. Only
- * its frame is read: Node has no reader for such lists. Pure.
+ * its frame is read. Pure.
  */
 export function crlFlaw(text: string): string | undefined {
+  const bodies = crlBodies(text);
+  return typeof bodies === 'string' ? bodies : undefined;
+}
+
+/** Returns the CRLs of a PEM text, DER each; or why there is none, or one does not parse. Pure. */
+export function crlBodies(text: string): readonly Buffer[] | string {
   const bodies = [...text.matchAll(block)].map(([, body = '']) => Buffer.from(body, 'base64'));
   const begins = text.match(begin)?.length ?? 0;
   if (begins === 0) return 'it has no X509 CRL';
   return bodies.length === begins && bodies.every(isSequence)
-    ? undefined
+    ? bodies
     : 'an X509 CRL does not parse';
 }
 

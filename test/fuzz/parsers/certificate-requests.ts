@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { derElements } from '../../../src/pilot-discovery/ca/der.ts';
+import { derElements } from '../../../src/shared/certificates/der.ts';
 import { readRequest } from '../../../src/pilot-discovery/ca/read-request.ts';
 import { csrPem, goodKeys, testCsr } from '../../support/test-csr.ts';
 import { fuzzed } from '../parser.ts';

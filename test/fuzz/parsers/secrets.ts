@@ -6,6 +6,7 @@ import { setFlaws } from '../../../src/pilot-agent/secrets/certificates.ts';
 import { pemCertificates } from '../../../src/shared/certificates/key-pair-flaw.ts';
 import { gatewayFolder, gatewaySecrets } from '../../../src/pilot-agent/secrets/gateway-secrets.ts';
 import { findSecret } from '../../../src/pilot-agent/secrets/secret-book.ts';
+import { crlFile } from '../../../src/pilot-agent/secrets/with-crl.ts';
 import { secretTypeUrl } from '../../../src/pilot-agent/secrets/sds/sds-messages.ts';
 import {
   readBundle,
@@ -19,6 +20,7 @@ import { fuzzed, textOf } from '../parser.ts';
 const begin = '-----BEGIN CERTIFICATE-----\n';
 const end = '-----END CERTIFICATE-----\n';
 const find = findSecret({
+  crl: crlFile(''),
   workload$: NEVER,
   files: () => NEVER,
   gateway: gatewaySecrets(gatewayFolder('/gateway', { files: () => NEVER })),

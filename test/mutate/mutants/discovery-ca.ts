@@ -125,13 +125,13 @@ export const discoveryCa: readonly Mutant[] = [
   },
   {
     id: 'discovery-ca/short-length',
-    file: 'pilot-discovery/ca/der.ts',
+    file: 'shared/certificates/der.ts',
     find: 'length < longLength || bytes[0] === 0',
     replace: 'false',
   },
   {
     id: 'discovery-ca/positive-serial',
-    file: 'pilot-discovery/ca/der.ts',
+    file: 'shared/certificates/der.ts',
     find: '(digits[0] ?? 0) < 0x80',
     replace: 'digits.length > 0',
   },

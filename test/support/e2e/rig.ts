@@ -106,6 +106,8 @@ export async function makeRig(
     readonly plain?: boolean;
     /** The listener takes the secret of this name from the agent. */
     readonly secret?: string;
+    /** It also takes the roots of its clients, and admits no client without a certificate. */
+    readonly clientRoots?: string;
     /** The configuration names the socket of the xDS proxy. */
     readonly isProxied?: boolean;
   } = {},
@@ -118,11 +120,11 @@ export async function makeRig(
   const issued = await ca.issue();
   mkdirSync(certDir);
   writeCertificates(certDir, issued);
-  const { plain = false, secret, isProxied = false, ...own } = options;
+  const { plain = false, secret, clientRoots, isProxied = false, ...own } = options;
   const served =
     secret === undefined
       ? { certDir }
-      : { sds: { socket: join(folder, 'run', 'SDS'), name: secret } };
+      : { sds: { socket: join(folder, 'run', 'SDS'), name: secret, clientRoots } };
   const named = { node: { metadata: { socket: join(folder, 'run', 'XDS') } } };
   writeFileSync(
     config,

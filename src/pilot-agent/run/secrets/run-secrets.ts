@@ -33,6 +33,7 @@ import { fileSecrets, type SecretPaths } from '../../secrets/file-secrets.ts';
 import { gatewayFolder, gatewaySecrets } from '../../secrets/gateway-secrets.ts';
 import { findSecret, type SecretBook, secretBook } from '../../secrets/secret-book.ts';
 import { isWhole, type Pair, type SetReading } from '../../secrets/secret.ts';
+import { crlFile, withCrl } from '../../secrets/with-crl.ts';
 import { writeSet } from '../../secrets/write-set.ts';
 import type { GatewayApi } from './gateway-api.ts';
 import { linkedSocket } from './linked-socket.ts';
@@ -95,7 +96,8 @@ function serveSecrets(
   source$: Observable<WorkloadSign>,
   ofSources: SourceSecrets | undefined,
 ): Observable<ServersSign | PartFailed> {
-  const { socket, gateway } = plan;
+  const { socket, gateway, config } = plan;
+  const crl = crlFile(config.crlFile === '' ? '' : resolve(config.crlFile));
   const failures$ = new Subject<PartFailed>();
   // A subscriber of `signs$` only sees what others request: it does not make the agent ask an
   // authority.
@@ -104,6 +106,7 @@ function serveSecrets(
     steady('secrets', failures$),
     share({ connector: () => signs$ }),
     filter(isReading),
+    withCrl(crl, 'of the mesh'),
     share({ connector: () => new ReplaySubject(1) }),
   );
   const sources = {
@@ -114,7 +117,7 @@ function serveSecrets(
     (gateway.source.kind === 'folder' ? gatewayFolder(gateway.source.path, sources) : undefined);
   const over$ = new ReplaySubject<void>(1);
   const book = secretBook(
-    findSecret({ ...sources, workload$, gateway: namedSecrets(ofGateway, ofSources) }),
+    findSecret({ ...sources, crl, workload$, gateway: namedSecrets(ofGateway, ofSources) }),
     over$,
   );
   const events$ = merge(

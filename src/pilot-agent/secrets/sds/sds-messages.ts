@@ -40,8 +40,9 @@ function packSecret(name: string, secret: Secret): Any {
 /** The name of Envoy's validator that has roots for each trust domain. */
 const byTrustDomain = 'envoy.tls.cert_validator.spiffe';
 
-function validation({ roots, trustDomains }: Extract<Secret, { readonly kind: 'roots' }>) {
-  if (trustDomains === undefined) return { trustedCa: inline(roots) };
+function validation({ roots, trustDomains, crl }: Extract<Secret, { readonly kind: 'roots' }>) {
+  if (trustDomains === undefined)
+    return { trustedCa: inline(roots), ...(crl !== undefined && { crl: inline(crl) }) };
   const validator = create(SPIFFECertValidatorConfigSchema, {
     trustDomains: trustDomains.map((domain) => ({
       name: domain.name,

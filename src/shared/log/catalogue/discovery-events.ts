@@ -88,6 +88,25 @@ export const discoveryEvents = {
   'discovery.roots_contested': warn(
     'another program replaces the roots in ConfigMaps again and again: they are written again every 5 minutes',
   ),
+  /** Certificates are revoked by these CRLs, until they expire. */
+  'discovery.crl_ready': info('these CRLs are in use'),
+  /** The newest CRLs cannot be used: the line has the reason. */
+  'discovery.crl_refused': {
+    old: error('the newest CRLs cannot be used: those before stay'),
+    none: error('the CRLs cannot be used: no certificate counts as revoked'),
+  },
+  /** The CRLs are gone: every certificate counts again. */
+  'discovery.crl_gone': warn('there is no CRL any longer: no certificate counts as revoked'),
+  /** Each namespace has the CRLs in its ConfigMap `istio-ca-crl`. */
+  'discovery.crl_published': info('each namespace has the CRLs of the mesh'),
+  /** The ConfigMaps with the CRLs cannot be read or written. It is tried again. */
+  'discovery.crl_unpublished': warn(
+    'the CRLs of the mesh cannot be written into the ConfigMaps of namespaces',
+  ),
+  /** Another program publishes other CRLs: it replaces those of this control plane. */
+  'discovery.crl_contested': warn(
+    'another program replaces the CRLs in ConfigMaps again and again: they are written again every 5 minutes',
+  ),
   /** A certificate was issued. The line has its serial, its name and its expiry. */
   'discovery.certificate_issued': info('a certificate was issued'),
   /** No certificate was issued, `requests` times for this identity. */

@@ -96,6 +96,7 @@ it('is the defaults of the Go agent where nothing is given', () => {
       initialBackOff: 0,
       output: '',
       workloadSocket: 'socket',
+      crlFile: './var/run/secrets/istio/crl/ca-crl.pem',
       gateway: '',
       namesServer: false,
       namesClient: false,

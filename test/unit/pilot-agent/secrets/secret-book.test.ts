@@ -2,8 +2,14 @@ import { NEVER, Observable, of, Subscription, VirtualTimeScheduler } from 'rxjs'
 import { describe, expect, it } from 'vitest';
 import type { SecretState } from '../../../../src/pilot-agent/secrets/secret.ts';
 import { findSecret, secretBook } from '../../../../src/pilot-agent/secrets/secret-book.ts';
+import { crlFile } from '../../../../src/pilot-agent/secrets/with-crl.ts';
 
-const find = findSecret({ workload$: NEVER, files: () => NEVER, gateway: () => undefined });
+const find = findSecret({
+  workload$: NEVER,
+  files: () => NEVER,
+  crl: crlFile(''),
+  gateway: () => undefined,
+});
 
 describe('the names of secrets', () => {
   it.each([

@@ -70,6 +70,24 @@ const rootsOf = (reading: AuthorityReading | undefined) =>
 const becomes = (expected: unknown) => expect.poll(() => rootsOf(last())).toEqual(expected);
 
 describe('a folder with cacerts', () => {
+  it('may have CRLs, which are read again when they change', async () => {
+    const parts = await pluggedAuthority();
+    const crls = () =>
+      readings.map((reading) => (reading.type === 'authority' ? reading.crl : reading));
+    mount(filesOf(parts));
+    read();
+    await expect.poll(crls).toEqual([{ kind: 'absent' }]);
+    mount({ ...filesOf(parts), 'ca-crl.pem': 'crl' });
+    await expect.poll(crls).toEqual([{ kind: 'absent' }, { kind: 'text', text: 'crl' }]);
+    mount({ ...filesOf(parts), 'ca-crl.pem': ' '.repeat((1 << 20) + 1) });
+    await expect
+      .poll(() => crls().at(-1))
+      .toMatchObject({
+        kind: 'unreadable',
+        reason: expect.stringMatching(/^it cannot be read: /) as unknown,
+      });
+  });
+
   it('is read at once, and after each change of all files at once', async () => {
     const [first, second] = await Promise.all([pluggedAuthority(), pluggedAuthority()]);
     mount(filesOf(first));

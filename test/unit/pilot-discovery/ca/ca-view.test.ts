@@ -11,6 +11,8 @@ import {
 import { narrateCa } from '../../../../src/pilot-discovery/ca/narrate-ca.ts';
 import { signingAuthority } from '../../../../src/pilot-discovery/ca/signing-authority.ts';
 import { pluggedAuthority, testIssuer } from '../../../support/plugged-authority.ts';
+import type { RootMapsNews } from '../../../../src/pilot-discovery/ca/reduce-root-maps.ts';
+import { noCrl, type ServedCrl } from '../../../../src/shared/certificates/serve-crl.ts';
 
 const refused: AuthorityEvent = {
   type: 'authority-read',
@@ -27,7 +29,12 @@ beforeAll(async () => {
   const read = (changed: Partial<typeof parts>): AuthorityEvent => {
     const made = signingAuthority({ ...parts, ...changed }, Date.now());
     if (!made.ok) throw new Error(made.reason);
-    const reading = { type: 'authority', path: '/etc/cacerts', authority: made.authority } as const;
+    const reading = {
+      type: 'authority',
+      path: '/etc/cacerts',
+      authority: made.authority,
+      crl: { kind: 'absent' },
+    } as const;
     return { type: 'authority-read', reading };
   };
   first = read({});
@@ -98,6 +105,44 @@ describe('the certificate authority', () => {
     expect(narrateCa(initialCa, { ...event, kind: 'rate', logged: 70 })).toMatchObject([
       { event: 'discovery.certificate_refused', identity, address, reason: 'no', requests: 70 },
     ]);
+  });
+
+  it('logs its CRLs: the new ones, why one is refused, and that they are gone', () => {
+    const crl = (changed: Partial<ServedCrl>): AuthorityEvent => ({
+      type: 'crl-read',
+      path: '/etc/cacerts',
+      crl: { ...noCrl, ...changed },
+    });
+    const good = crl({ text: 'crl', revoked: 2, until: 0 });
+    expect(narrateCa(initialCa, crl({}))).toEqual([]);
+    expect(narrateCa(initialCa, good)).toMatchObject([
+      { event: 'discovery.crl_ready', revoked: 2, nextUpdate: '1970-01-01T00:00:00.000Z' },
+    ]);
+    const kept = crl({ text: 'crl', flaw: 'why' });
+    expect(narrateCa(after(good), kept)).toMatchObject([
+      { event: 'discovery.crl_refused', reason: 'why' },
+    ]);
+    expect(linesOf(after(good, kept), kept)).toEqual([]);
+    expect(caNote(after(first, good, kept))).toBe('the newest CRLs cannot be used: why');
+    expect(linesOf(after(good, kept), good)).toEqual(['discovery.crl_ready']);
+    expect(linesOf(after(good), crl({}))).toEqual(['discovery.crl_gone']);
+    expect(metrics(after(good))).toMatchObject({
+      citadel_server_crl_up: 1,
+      citadel_server_crl_expiry_timestamp: 0,
+    });
+    expect(metrics(after(good, kept))).toMatchObject({ citadel_server_crl_up: 0 });
+    expect(metrics(initialCa)).not.toHaveProperty('citadel_server_crl_expiry_timestamp');
+  });
+
+  it('logs what becomes of the ConfigMaps with its CRLs', () => {
+    const news = (one: RootMapsNews) => linesOf(initialCa, { type: 'crl-maps', news: one });
+    expect(news({ type: 'roots-published', digest: '', namespaces: 2, written: 1 })).toEqual([
+      'discovery.crl_published',
+    ]);
+    expect(news({ type: 'roots-unpublished', reason: 'no' })).toEqual([
+      'discovery.crl_unpublished',
+    ]);
+    expect(news({ type: 'roots-contested', namespace: 'a' })).toEqual(['discovery.crl_contested']);
   });
 
   it('has the metrics of istiod', () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificateRequest } from '../../../../src/pilot-agent/secrets/ca/certificate-request.ts';
-import { der, derElements } from '../../../../src/pilot-discovery/ca/der.ts';
+import { der, derElements } from '../../../../src/shared/certificates/der.ts';
 import {
   type CertificateOrder,
   issueCertificate,

@@ -11,7 +11,7 @@ import type { LabelSelector } from '../../../../src/pilot-discovery/istio/fields
 
 const bundle = (digest: string): RootMapsChange => ({
   type: 'bundle',
-  bundle: { text: `text of ${digest}`, digest },
+  bundle: { text: `text of ${digest}`, digest, isFor: 'all namespaces' },
 });
 const selectors = (...all: readonly LabelSelector[]): RootMapsChange => ({
   type: 'selectors',
@@ -69,6 +69,21 @@ describe('what is written', () => {
       expect(run(...all.filter((event) => event !== missing)).first).toEqual([]);
     expect(run(...all).first).toEqual(['shop']);
     expect(run(...all.toReversed()).first).toEqual(['shop']);
+  });
+
+  it('is nothing for a bundle that only those need who have another one', () => {
+    const { at, first, types } = run(
+      {
+        type: 'bundle',
+        bundle: { text: '', digest: 'blank', isFor: 'namespaces that have one' },
+      },
+      selectors(),
+      namespaces('all', 'a', 'b', 'c'),
+      maps('all', { b: 'old', c: 'blank' }),
+    );
+    expect(first).toEqual(['b']);
+    expect(at(1, { type: 'lost', kind: 'maps', cause: 403, reason: 'no right' })).toEqual([]);
+    expect(types()).toEqual([]);
   });
 
   it('is one ConfigMap after another, 10 ms apart, and then the news', () => {

@@ -18,7 +18,11 @@ const absent = (name: 'cacerts' | 'istio-ca-secret'): AuthoritySecretEvent => ({
 const validIn = (name: 'cacerts' | 'istio-ca-secret'): AuthoritySecretEvent => ({
   type: 'content',
   name,
-  content: { type: 'authority', authority: { notAfter: 5_000 } as SigningAuthority },
+  content: {
+    type: 'authority',
+    authority: { notAfter: 5_000 } as SigningAuthority,
+    crl: { kind: 'absent' },
+  },
   now,
 });
 const created = (status: number | undefined, pause = 0): AuthoritySecretEvent => ({

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { bundleDigest, rootBundle } from '../../../../src/pilot-discovery/ca/root-bundle.ts';
+import {
+  bundleDigest,
+  crlBundle,
+  crlDigest,
+  rootBundle,
+} from '../../../../src/pilot-discovery/ca/root-bundle.ts';
+import { testCrl } from '../../../support/test-crl.ts';
 import { testIssuer } from '../../../support/plugged-authority.ts';
 
 describe('bundleDigest', () => {
@@ -25,5 +31,21 @@ describe('bundleDigest', () => {
       text + ' '.repeat(2 << 20),
     ])
       expect(bundleDigest(other)).not.toBe(digest);
+  });
+});
+
+describe('crlDigest', () => {
+  it('is that of the CRLs, whatever their order and the text between them', async () => {
+    const [one, two] = await Promise.all([0, 1].map(async () => testCrl(await testIssuer())));
+    const { digest, isFor } = crlBundle(`${one}${two}`);
+    expect(isFor).toBe('all namespaces');
+    expect(crlDigest(`# lists\n${two}\n${one}\n${two}`)).toBe(digest);
+    for (const other of [one ?? '', '', 'bad', `${one}${two}${' '.repeat(2 << 20)}`])
+      expect(crlDigest(other)).not.toBe(digest);
+  });
+
+  it('is the same for a blank text and for none: a namespace without a CRL needs no ConfigMap', () => {
+    expect(crlBundle('')).toMatchObject({ isFor: 'namespaces that have one' });
+    expect(crlDigest(' \n')).toBe(crlBundle('').digest);
   });
 });

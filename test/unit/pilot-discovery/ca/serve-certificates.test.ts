@@ -49,7 +49,12 @@ let authority$: BehaviorSubject<AuthorityState>;
 beforeAll(async () => {
   const made = signingAuthority(await pluggedAuthority(), Date.now());
   if (!made.ok) throw new Error(made.reason);
-  ready = afterReading(noAuthority, { type: 'authority', path: '', authority: made.authority });
+  ready = afterReading(noAuthority, {
+    type: 'authority',
+    path: '',
+    authority: made.authority,
+    crl: { kind: 'absent' },
+  });
 });
 
 beforeEach(async () => {

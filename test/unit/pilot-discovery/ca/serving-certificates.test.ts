@@ -23,7 +23,12 @@ const names = ['istiod.istio-system.svc', 'localhost', '127.0.0.1'];
 async function stateOf(notAfter: number): Promise<AuthorityState> {
   const made = signingAuthority(await pluggedAuthority({ notAfter }), Date.now());
   if (!made.ok) throw new Error(made.reason);
-  return afterReading(noAuthority, { type: 'authority', path: '', authority: made.authority });
+  return afterReading(noAuthority, {
+    type: 'authority',
+    path: '',
+    authority: made.authority,
+    crl: { kind: 'absent' },
+  });
 }
 
 let ready: AuthorityState;

@@ -8,6 +8,7 @@ import type { ServingEvent } from '../../../../src/pilot-discovery/identity/serv
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
 import { freePorts } from '../../../support/free-ports.ts';
 import { askSecurely, type SecureProxy } from '../../../support/secure-client.ts';
+import { testCrl } from '../../../support/test-crl.ts';
 import { servedSecurely } from '../../../support/served-securely.ts';
 import {
   uri,
@@ -46,9 +47,9 @@ describe('the secure port', () => {
   afterAll(() => running.unsubscribe());
 
   /** Serves with other roots, and the same certificate. */
-  const serve = (roots: string) => {
+  const serve = (roots: string, crl = '') => {
     const { chain, key } = served;
-    serving$.next({ type: 'serving', serving: { chain, key: Buffer.from(key), roots } });
+    serving$.next({ type: 'serving', serving: { chain, key: Buffer.from(key), roots, crl } });
   };
   const asks = (pair: WorkloadPair | undefined, ...nodes: SecureProxy['nodes']) =>
     askSecurely({ port, root: authority.root, pair, nodes: nodes.length > 0 ? nodes : [ofShop] });
@@ -57,6 +58,18 @@ describe('the secure port', () => {
     const pair = await authority.issue({ names: [uri(shopSpiffe)] });
     expect(await asks(pair)).toMatchObject({ status: 'ANSWERED' });
     expect(await asks(pair, node('web-0.shop'))).toMatchObject({ status: 'ANSWERED' });
+  });
+
+  it('refuses a revoked certificate, and goes on with the others', async () => {
+    const [good, bad] = await Promise.all(
+      [0, 1].map(() => authority.issue({ names: [uri(shopSpiffe)] })),
+    );
+    expect(await asks(bad)).toMatchObject({ status: 'ANSWERED' });
+    serve(authority.root, await testCrl(authority.issuer, { revoked: [bad?.chain ?? ''] }));
+    expect(await asks(good)).toMatchObject({ status: 'ANSWERED' });
+    expect(await asks(bad)).toMatchObject({ status: 'UNAUTHENTICATED' });
+    serve(authority.root);
+    expect(await asks(bad)).toMatchObject({ status: 'ANSWERED' });
   });
 
   it.each<[string, SecureProxy['nodes'], RegExp]>([

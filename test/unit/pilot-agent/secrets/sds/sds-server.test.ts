@@ -32,6 +32,7 @@ import { sdsServer } from '../../../../../src/pilot-agent/secrets/sds/sds-server
 import { fileSecrets } from '../../../../../src/pilot-agent/secrets/file-secrets.ts';
 import { absentSecret, type SecretState } from '../../../../../src/pilot-agent/secrets/secret.ts';
 import { findSecret, secretBook } from '../../../../../src/pilot-agent/secrets/secret-book.ts';
+import { crlFile } from '../../../../../src/pilot-agent/secrets/with-crl.ts';
 import { sdsClient, secretsIn } from '../../../../support/e2e/sds-client.ts';
 import { eventually } from '../../../../support/eventually.ts';
 
@@ -66,7 +67,12 @@ describe('sdsServer', () => {
       share({ connector: () => new ReplaySubject(1) }),
     );
     const book = secretBook(
-      findSecret({ workload$, files: (paths) => fileSecrets(paths), gateway: () => undefined }),
+      findSecret({
+        workload$,
+        files: (paths) => fileSecrets(paths),
+        crl: crlFile(''),
+        gateway: () => undefined,
+      }),
     );
     running.push(book.get('default').subscribe(), book.get('ROOTCA').subscribe());
     const poisoned = {

@@ -6,9 +6,13 @@ export interface IssuerFields {
   readonly issuer: Uint8Array;
   /** Its subject key identifier; undefined if it has none. */
   readonly keyId: Uint8Array | undefined;
+  /** Whether its key usage allows it to sign CRLs; without one, everything is allowed. */
+  readonly revoking: 'allowed' | 'not allowed';
 }
 
-const keyIdType = oid('2.5.29.14');
+const [keyIdType, keyUsageType] = [oid('2.5.29.14'), oid('2.5.29.15')];
+/** The bit cRLSign in the first byte of a key usage (RFC 5280 §4.2.1.3). */
+const crlSign = 0b0000_0010;
 const [version, extensions] = [0xa0, 0xa3];
 
 /** Returns the fields of a certificate in DER; undefined if it is none. Pure. */
@@ -23,9 +27,16 @@ export function issuerFields(certificate: Uint8Array): IssuerFields | undefined 
   const all = (derElements(list?.content ?? nothing) ?? []).map(
     ({ content }) => derElements(content) ?? [],
   );
-  const value = all.find(([id]) => keyIdType.equals(id?.bytes ?? nothing))?.at(-1);
-  const [keyId] = derElements(value?.content ?? nothing) ?? [];
-  return { issuer: subject.bytes, keyId: keyId?.content };
+  const valueOf = (type: Buffer) => {
+    const value = all.find(([id]) => type.equals(id?.bytes ?? nothing))?.at(-1);
+    return derElements(value?.content ?? nothing)?.[0]?.content;
+  };
+  const [, usage] = valueOf(keyUsageType) ?? [0, crlSign];
+  return {
+    issuer: subject.bytes,
+    keyId: valueOf(keyIdType),
+    revoking: ((usage ?? 0) & crlSign) === 0 ? 'not allowed' : 'allowed',
+  };
 }
 
 const nothing = new Uint8Array();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { der, derElements } from '../../../../src/pilot-discovery/ca/der.ts';
+import { der, derElements } from '../../../../src/shared/certificates/der.ts';
 
 const octets = (length: number) => Buffer.alloc(length, 1);
 

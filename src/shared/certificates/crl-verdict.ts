@@ -1,0 +1,110 @@
+// Why: docs/decisions/112-an-incomplete-crl-is-not-served.md
+import type { X509Certificate } from 'node:crypto';
+import { type IssuerFields, issuerFields } from './issuer-fields.ts';
+import { subjectOf, timesOf } from './key-pair-flaw.ts';
+import { type Crl, isCrlOf, readCrls } from './read-crl.ts';
+
+/** Whether Envoy can use a text with CRLs; or why it would refuse certificates that are good. */
+export type CrlVerdict =
+  | {
+      readonly ok: true;
+      /** When the first of them must have been replaced, in ms since 1970. */
+      readonly until: number;
+      /** The number of revoked certificates. */
+      readonly revoked: number;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+/** In ms. A list counts as expired this long before Envoy refuses it: a push takes time. */
+export const beforeExpiry = 10_000;
+/** In characters. Kubernetes takes no larger ConfigMap. */
+const longest = 1 << 20;
+/** In characters. A subject may be as long as its certificate. */
+const longestSubject = 100;
+
+/**
+ * Judges a PEM text with CRLs. Envoy refuses each certificate whose authority, or an authority
+ * above it, has no current CRL; so each of these authorities that is valid now needs one. CRLs of
+ * other authorities are not judged. Pure.
+ *
+ * @param authorities the roots, and the intermediate certificates
+ * @param now ms since 1970
+ */
+export function crlVerdict(
+  text: string,
+  authorities: readonly X509Certificate[],
+  now: number,
+): CrlVerdict {
+  if (text.length > longest) return refused(`it has more than ${longest} characters`);
+  const crls = readCrls(text);
+  if (typeof crls === 'string') return refused(crls);
+  const living = authorities.flatMap((certificate) => {
+    const fields = now < timesOf(certificate)[1] ? issuerFields(certificate.raw) : undefined;
+    return fields === undefined ? [] : [{ certificate, fields }];
+  });
+  const ends: number[] = [];
+  for (const authority of living) {
+    const end = endOf(authority, living, crls, now);
+    if (typeof end === 'string') return refused(end);
+    ends.push(end);
+  }
+  const revoked = crls.reduce((sum, crl) => sum + crl.revoked, 0);
+  return { ok: true, until: Math.min(...ends), revoked };
+}
+
+/** Returns whether a text has a CRL that names one of these authorities. Pure. */
+export function concernsAny(text: string, authorities: readonly X509Certificate[]): boolean {
+  const crls = readCrls(text);
+  return (
+    typeof crls !== 'string' &&
+    authorities.some(({ raw }) => {
+      const fields = issuerFields(raw);
+      return fields !== undefined && crls.some((crl) => isNamed(crl, fields));
+    })
+  );
+}
+
+interface Authority {
+  readonly certificate: X509Certificate;
+  readonly fields: IssuerFields;
+}
+
+/** Returns until when the CRLs of an authority count; or why they do not. */
+function endOf(
+  { certificate, fields }: Authority,
+  all: readonly Authority[],
+  crls: readonly Crl[],
+  now: number,
+): number | string {
+  const name = subjectOf(certificate).slice(0, longestSubject) || 'without a subject';
+  const ofName = crls.filter((crl) => isNamed(crl, fields));
+  const twins = all.filter(({ fields: other }) => isSame(other.issuer, fields.issuer));
+  const keys = new Set(
+    twins.map((twin) => twin.certificate.publicKey.export(spki).toString('hex')),
+  );
+  if (keys.size > 1 && ofName.some(({ keyId }) => keyId === undefined))
+    return `several authorities have the name ${name}, and its CRL has no identifier of the key`;
+  const ofKey = ofName.filter(
+    ({ keyId }) => keyId === undefined || fields.keyId === undefined || isSame(keyId, fields.keyId),
+  );
+  if (ofKey.length === 0) return `the CRL of the authority ${name} is missing`;
+  if (!ofKey.every((crl) => isCrlOf(crl, certificate.publicKey)))
+    return `a CRL of the authority ${name} is not signed by its key`;
+  if (fields.revoking === 'not allowed')
+    return `the key usage of the authority ${name} does not allow it to sign a CRL (cRLSign)`;
+  const begun = ofKey.filter(({ thisUpdate }) => thisUpdate <= now);
+  const end = Math.max(...begun.map(({ nextUpdate }) => nextUpdate));
+  if (begun.length === 0) {
+    const begin = Math.min(...ofKey.map(({ thisUpdate }) => thisUpdate));
+    return `the CRL of the authority ${name} is not valid before ${textOf(begin)}`;
+  }
+  return now < end - beforeExpiry
+    ? end
+    : `the CRL of the authority ${name} expires at ${textOf(end)}: put a new one in its place`;
+}
+
+const spki = { type: 'spki', format: 'der' } as const;
+const textOf = (ms: number): string => new Date(ms).toISOString();
+const refused = (reason: string): CrlVerdict => ({ ok: false, reason });
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
+const isNamed = ({ issuer }: Crl, fields: IssuerFields): boolean => isSame(issuer, fields.issuer);

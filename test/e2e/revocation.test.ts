@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import {
+  certificateAuthority,
+  type Issued,
+  writeKubernetesVolume,
+} from '../../demo/certificates.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
+import { type Load, startLoad } from '../support/load.ts';
+import { testCrl } from '../support/test-crl.ts';
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await makeRig({ secret: 'default', clientRoots: 'ROOTCA' });
+});
+afterEach(() => rig.dispose());
+
+const within = { timeout: 10_000, interval: 20 };
+const asks = ({ certChain: cert, key, rootCert: ca }: Issued, clients: number): Load =>
+  startLoad({
+    port: rig.ports.listen,
+    tls: { ca, cert, key },
+    mode: 'new-connection',
+    clients,
+    pause: 20,
+  });
+
+/** Puts CRLs where Kubernetes mounts the ConfigMap `istio-ca-crl`. */
+const put = (text: string) =>
+  writeKubernetesVolume(join(rig.folder, 'var/run/secrets/istio/crl'), { 'ca-crl.pem': text });
+
+/** The newest line about the roots, with why their CRLs are refused. */
+const refusal = (agent: RunningAgent) =>
+  agent
+    .log()
+    .filter(({ event, ...line }) => event === 'secret.refused' && line['secret'] === 'ROOTCA')
+    .at(-1)?.['reason'];
+
+it('a revoked certificate is refused while others go on, and counts again when the revocation is taken back', async () => {
+  const [good, bad] = [await rig.ca.issue(), await rig.ca.issue()];
+  const agent = rig.start([], { cwd: rig.folder });
+  await agent.said('epoch.live', 0);
+  const others = asks(good, 2);
+  /** Whether the one client is admitted now. */
+  const admitted = async (): Promise<boolean> => {
+    const load = asks(bad, 1);
+    await expect.poll(() => load.counts.ok + load.counts.failed, within).toBeGreaterThan(0);
+    const { ok } = await load.stop();
+    return ok > 0;
+  };
+  expect(await admitted()).toBe(true);
+
+  const crlOf = (revoked: readonly string[], to?: number) =>
+    testCrl(rig.ca.issuer, { revoked, ...(to !== undefined && { to }) });
+  put(await crlOf([]));
+  await expect.poll(() => agent.log().filter(isRead), within).toHaveLength(2);
+  expect(await admitted()).toBe(true);
+
+  const begun = performance.now();
+  put(await crlOf([bad.certChain]));
+  await expect.poll(admitted, within).toBe(false);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+
+  put('-----BEGIN X509 CRL-----\n');
+  await expect
+    .poll(() => refusal(agent), within)
+    .toMatch(/ca-crl\.pem: an X509 CRL does not parse; the CRLs before stay$/);
+  const foreign = await certificateAuthority('foreign');
+  put(await testCrl(foreign.issuer));
+  await expect
+    .poll(() => refusal(agent), within)
+    .toMatch(/the CRL of the authority CN=pilot-agent demo CA is missing; the CRLs before stay$/);
+  expect(await admitted()).toBe(false);
+
+  // A CRL is served until 10 s before it expires: then Envoy would refuse everybody.
+  put(await crlOf([bad.certChain], Date.now() + 13_000));
+  await expect.poll(() => agent.log().filter(isRead).length, within).toBeGreaterThan(3);
+  expect(await admitted()).toBe(false);
+  await expect
+    .poll(() => refusal(agent), within)
+    .toMatch(/expires at .*: put a new one in its place; no certificate counts as revoked$/);
+  await expect.poll(admitted, within).toBe(true);
+  const ready = await fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, {
+    headers: { accept: 'application/json' },
+  });
+  expect(await ready.json()).toMatchObject({
+    ok: true,
+    notes: [expect.stringMatching(/^secret ROOTCA refused: .*put a new one in its place/)],
+  });
+
+  put(await crlOf([bad.certChain]));
+  await expect.poll(admitted, within).toBe(false);
+  put('');
+  await expect.poll(admitted, within).toBe(true);
+
+  const { ok, failed, errors } = await others.stop();
+  expect([failed, [...errors]]).toEqual([0, []]);
+  expect(ok).toBeGreaterThan(100);
+  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
+  expect(agent.log().filter(({ event }) => event === 'secret.rejected')).toEqual([]);
+});
+
+const isRead = ({ event, ...line }: { readonly event: string } & Record<string, unknown>) =>
+  event === 'secret.read' && line['secret'] === 'ROOTCA';
