@@ -102,6 +102,7 @@ const ofVariable: Readonly<Record<string, readonly [string, string]>> = {
   ISTIO_PROMETHEUS_ANNOTATIONS: ['{"port":"1"}', '{"port":"2"}'],
   JWT_POLICY: ['third-party-jwt', 'first-party-jwt'],
   MINIMUM_DRAIN_DURATION: ['2s', '3s'],
+  PILOT_ENABLE_CA_CRL: ['true', 'false'],
   PKCS8_KEY: ['true', 'false'],
   REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION: ['true', 'false'],
   SECRET_GRACE_PERIOD_RATIO: ['0.2', '0.3'],
