@@ -14,14 +14,8 @@ import { typeUrls } from '../src/pilot-discovery/push/view.ts';
 import { ask } from '../test/support/ask.ts';
 import { freePorts } from '../test/support/free-ports.ts';
 import { acceptingClient, deltaClient } from '../test/support/proxy-client.ts';
-import {
-  type Contender,
-  over,
-  requireFleet,
-  type Running,
-  startOurs,
-  until,
-} from './discovery/control-plane.ts';
+import type { Contender } from './control-planes.ts';
+import { over, requireFleet, type Running, startOurs, until } from './discovery/control-plane.ts';
 import { measured } from './discovery/measured.ts';
 import { goals, kinds, nameOf, plain, type Scene, scenes, variants } from './discovery/scenes.ts';
 import type { Report } from './figures.ts';

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, watch } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeltaDiscoveryResponse } from '../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../src/pilot-discovery/push/view.ts';
@@ -15,13 +15,12 @@ import {
   startKubeServer,
 } from '../test/support/e2e/kube-server.ts';
 import { acceptingClient } from '../test/support/proxy-client.ts';
+import { type Contender, istiodOf, startPilotDiscovery, unlimited } from './control-planes.ts';
 import { type Figures, collected, type Report } from './figures.ts';
 import { fleetProgram, runFleet } from './fleet.ts';
 import { changePod, fillKube, kubeCounts } from './kube-services.ts';
 import { cpuOf, memoryOf } from './process-figures.ts';
 import { columnsBesideIstiod, rowBesideIstiod } from './row-beside-istiod.ts';
-
-type Who = 'ours' | 'istiod';
 
 const [proxies, namespaces, changesPerStart] = [100, 10, 15];
 
@@ -56,7 +55,7 @@ function report(figures: Figures, starts: number): Report {
     units: readonly string[],
     goals: readonly number[] = [],
   ): string[] => {
-    const of = (who: Who) => keys.map((key) => figures[key]?.[who] ?? NaN);
+    const of = (who: Contender) => keys.map((key) => figures[key]?.[who] ?? NaN);
     const scene = `${services} × ${proxies}`;
     return rowBesideIstiod({ scene, what, units, goals, ours: of('ours'), istiod: of('istiod') });
   };
@@ -79,7 +78,10 @@ function report(figures: Figures, starts: number): Report {
 }
 
 /** Starts a control plane over the API, loads it with proxies, and ends it. */
-async function measured(kube: KubeServer, who: Who): Promise<Readonly<Record<string, number>>> {
+async function measured(
+  kube: KubeServer,
+  who: Contender,
+): Promise<Readonly<Record<string, number>>> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-bench-'));
   const port = await portsInARow(4);
   const child = who === 'ours' ? startOurs(kube, folder, port) : startIstiod(kube, port);
@@ -89,7 +91,7 @@ async function measured(kube: KubeServer, who: Who): Promise<Readonly<Record<str
     if (address !== undefined) void changePod(kube, address);
   });
   try {
-    const pid = who === 'ours' ? (child.pid ?? 0) : await programOf(child.pid ?? 0);
+    const pid = who === 'ours' ? (child.pid ?? 0) : await istiodOf(child.pid ?? 0);
     const begun = performance.now();
     await firstClusters(port);
     const start = performance.now() - begun;
@@ -120,39 +122,14 @@ async function measured(kube: KubeServer, who: Who): Promise<Readonly<Record<str
   }
 }
 
-function startOurs({ kubeconfig }: KubeServer, folder: string, port: number): ChildProcess {
-  const listen = ['grpcAddr', 'httpAddr', 'secureGRPCAddr', 'monitoringAddr'].flatMap(
-    (flag, index) => [`--${flag}`, `127.0.0.1:${port + index}`],
-  );
-  const args = ['discovery', '--registries', 'Kubernetes', '--kubeconfig', kubeconfig, ...listen];
-  return spawn(process.execPath, [resolve('dist/pilot-discovery.cjs'), ...args], {
-    stdio: 'ignore',
-    cwd: folder,
+const startOurs = ({ kubeconfig }: KubeServer, folder: string, port: number): ChildProcess =>
+  startPilotDiscovery(['--registries', 'Kubernetes', '--kubeconfig', kubeconfig], {
+    ...{ port, cwd: folder },
+    servers: ['grpcAddr', 'httpAddr', 'secureGRPCAddr', 'monitoringAddr'],
   });
-}
 
 const startIstiod = ({ folder }: KubeServer, port: number): ChildProcess =>
-  startKubeProgram('istiod', folder, port, { PILOT_MAX_REQUESTS_PER_SECOND: '0' });
-
-/** Resolves to the process of istiod, which a script starts. */
-async function programOf(script: number): Promise<number> {
-  for (;;) {
-    const children = readFileSync(`/proc/${script}/task/${script}/children`, 'utf8').trim();
-    const pid = children
-      .split(' ')
-      .find((child) => programName(child).startsWith('pilot-discovery'));
-    if (pid !== undefined) return Number(pid);
-    await sleep(1);
-  }
-}
-
-function programName(pid: string): string {
-  try {
-    return basename(readlinkSync(`/proc/${pid}/exe`));
-  } catch {
-    return ''; // it has ended
-  }
-}
+  startKubeProgram('istiod', folder, port, unlimited);
 
 /** Resolves when a proxy has a cluster for each service. It asks until it gets an answer. */
 async function firstClusters(port: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,12 +8,10 @@ import { execa } from 'execa';
 import { ask } from '../../test/support/ask.ts';
 import { connects } from '../../test/support/connects.ts';
 import { freePorts } from '../../test/support/free-ports.ts';
+import { type Contender, istiodOf, startPilotDiscovery, unlimited } from '../control-planes.ts';
 import { fleetProgram } from '../fleet.ts';
 
 const peers = resolve('../shared/peers');
-const program = resolve('dist/pilot-discovery.cjs');
-
-export type Contender = 'ours' | 'istiod';
 
 /** Throws if the programs that this benchmark runs are not beside the checkout. */
 export function requireFleet(): void {
@@ -56,13 +54,13 @@ export async function over<T>(
       await until(async () => (await ask(port + 1, '/ready')).status === 200);
     } else {
       // With more than a hundred resources at its start it would never answer.
-      const env = { ...process.env, PILOT_MAX_REQUESTS_PER_SECOND: '0' };
+      const env = { ...process.env, ...unlimited };
       child = spawn(join(peers, 'istiod'), [folder, String(port)], { stdio: 'ignore', env });
       await until(() => connects(port));
       await fill();
       await sleep(4_000 + 3 * services);
     }
-    const pid = who === 'ours' ? (child.pid ?? 0) : await childOf(child.pid ?? 0);
+    const pid = who === 'ours' ? (child.pid ?? 0) : await istiodOf(child.pid ?? 0);
     return await use({ folder, port, pid });
   } finally {
     child?.kill('SIGTERM');
@@ -71,26 +69,11 @@ export async function over<T>(
   }
 }
 
-export function startOurs(folder: string, port: number): ChildProcess {
-  const listen = ['grpcAddr', 'httpAddr', 'monitoringAddr'].flatMap((flag, index) => [
-    `--${flag}`,
-    `127.0.0.1:${port + index}`,
-  ]);
-  return spawn(process.execPath, [program, 'discovery', '--configDir', folder, ...listen], {
-    stdio: 'ignore',
+export const startOurs = (folder: string, port: number): ChildProcess =>
+  startPilotDiscovery(['--configDir', folder], {
+    port,
+    servers: ['grpcAddr', 'httpAddr', 'monitoringAddr'],
   });
-}
-
-async function childOf(pid: number): Promise<number> {
-  let found = 0;
-  await until(
-    () =>
-      (found = Number(
-        readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0],
-      )) > 0,
-  );
-  return found;
-}
 
 export async function until(
   condition: () => boolean | Promise<boolean>,

@@ -1,5 +1,6 @@
 import { type FleetFigures, runFleet } from '../fleet.ts';
-import { type Contender, over } from './control-plane.ts';
+import type { Contender } from '../control-planes.ts';
+import { over } from './control-plane.ts';
 import { disturbed } from './disturbances.ts';
 import { type Scene, sidecarsOf } from './scenes.ts';
 
