@@ -1,7 +1,6 @@
 // Why: docs/decisions/111-clients-of-another-authority-are-trusted-beside.md
 import {
   asyncScheduler,
-  concatMap,
   connect,
   distinctUntilChanged,
   map,
@@ -9,23 +8,16 @@ import {
   type Observable,
   type SchedulerLike,
   switchMap,
-  timer,
 } from 'rxjs';
-import { repeatOn } from '../../operators/repeat-on.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import { rootsFlaw } from '../../shared/certificates/pair-flaw.ts';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
-import { watchFiles } from '../../streams/watch-files.ts';
+import { rereadFiles } from './reread-files.ts';
 import type { ServingEvent } from './serving-files.ts';
 
 type RootsReading =
   | { readonly type: 'roots'; readonly roots: string }
   | { readonly type: 'unserved'; readonly reason: string };
-
-/** The time from a change to the reading, in ms: a file may be written in pieces. */
-const gather = 100;
-/** The time between two readings without a change, in ms. */
-const every = 60_000;
 
 /**
  * Lets a server also trust the clients of another authority, by the roots in a file. Subscribes to
@@ -37,9 +29,7 @@ export function withClientRoots(
   path: string,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<ServingEvent> {
-  const reading$ = timer(gather, scheduler).pipe(
-    concatMap(() => readRoots(path)),
-    repeatOn(watchFiles([path], scheduler), () => every, scheduler),
+  const reading$ = rereadFiles([path], () => readRoots(path), scheduler).pipe(
     distinctUntilChanged((before, after) => contentOf(before) === contentOf(after)),
   );
   return reading$.pipe(

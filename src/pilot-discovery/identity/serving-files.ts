@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
 import {
   asyncScheduler,
-  concatMap,
   distinctUntilChanged,
   map,
   type Observable,
   type SchedulerLike,
-  timer,
 } from 'rxjs';
-import { repeatOn } from '../../operators/repeat-on.ts';
 import { keyPairFlaw, pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
-import { watchFiles } from '../../streams/watch-files.ts';
+import { rereadFiles } from './reread-files.ts';
 
 /** The certificate of a server and its key, and the roots that verify its clients; all PEM. */
 export interface ServingPair {
@@ -35,11 +32,6 @@ export interface ServingPaths {
   readonly roots: readonly string[];
 }
 
-/** The time from a change to the reading, in ms: certificate and key are written one by one. */
-const gather = 100;
-/** The time between two readings without a change, in ms: a certificate may expire. */
-const every = 60_000;
-
 /**
  * Emits the certificate that the files have, then each new one. If they cannot be used, emits the
  * reason, once. Cold; never completes, never errors.
@@ -48,10 +40,8 @@ export function servingFiles(
   paths: ServingPaths,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<ServingEvent> {
-  const look$ = timer(gather, scheduler).pipe(concatMap(() => readServing(paths, scheduler.now())));
   const all = [paths.chain, paths.key, ...paths.roots];
-  return look$.pipe(
-    repeatOn(watchFiles(all, scheduler), () => every, scheduler),
+  return rereadFiles(all, () => readServing(paths, scheduler.now()), scheduler).pipe(
     map((event) => ({ event, print: printOf(event) })),
     distinctUntilChanged((before, after) => before.print === after.print),
     map(({ event }) => event),
