@@ -8,6 +8,7 @@ import {
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import { ownMember } from '../../shared/text/own-member.ts';
 import type { ConfigKind } from './config-types.ts';
+import { forbiddenName } from './forbidden-name.ts';
 import { specMessages } from './spec-messages.ts';
 
 /** A body as it was sent: a google.protobuf.Any. */
@@ -15,9 +16,6 @@ export interface SentBody {
   readonly typeUrl: string;
   readonly value: Uint8Array;
 }
-
-/** As a name in a map it would change the object that stands for the map. */
-const forbidden = Buffer.from('__proto__');
 
 type Fields = Record<string, unknown>;
 
@@ -31,8 +29,8 @@ export function readBody(kind: ConfigKind, { typeUrl, value }: SentBody): unknow
   const name = typeUrl.slice(typeUrl.lastIndexOf('/') + 1);
   if (name !== schema.typeName)
     throw new Error(`its body is '${name.slice(0, 200)}', and not ${schema.typeName}`);
-  if (Buffer.from(value.buffer, value.byteOffset, value.length).includes(forbidden))
-    throw new Error('it has a name that is not accepted: __proto__');
+  const flaw = forbiddenName(value);
+  if (flaw !== undefined) throw new Error(flaw);
   const message = decoded(schema, value);
   const spec = toJson(schema, message) as Fields;
   markUnknown(reflect(schema, message), spec);

@@ -13,6 +13,7 @@ import type { Steps } from '../../../shared/text/steps.ts';
 import { keyOf } from '../../istio/documents/model.ts';
 import { readObject, type ReadText } from '../../istio/documents/read-resources.ts';
 import { apiVersionOf, type ConfigKind } from '../../mcp/config-types.ts';
+import { forbiddenName } from '../../mcp/forbidden-name.ts';
 import { readBody } from '../../mcp/read-body.ts';
 
 /** A resource that a server has sent, and what its reader has made of it. */
@@ -36,8 +37,6 @@ export interface AnswerPlace {
 export const most = { resources: 100_000, bytes: 1 << 20, name: 512 };
 /** How many resources are read in a step. */
 const perStep = 16;
-/** As a name in a map it would change the object that stands for the map. */
-const forbidden = '__proto__';
 
 /**
  * Reads all resources of a kind, in steps. A resource that has not changed is not read again.
@@ -93,18 +92,15 @@ function sentObject(
   const metadata = { namespace, name, resourceVersion: hash };
   const isName = namespace !== '' && name !== '' && rest.length === 0 && whole.length < most.name;
   const flaw = isName
-    ? sizeFlaw(any.value)
+    ? contentFlaw(any.value)
     : `its name is '${whole.slice(0, 200)}', and not NAMESPACE/NAME`;
   return { metadata, content: contentOf(kind, resource, metadata, { place, flaw }) };
 }
 
-function sizeFlaw(value: Uint8Array): string | undefined {
-  if (value.length > most.bytes)
-    return `it has ${value.length} bytes, and ${most.bytes} are the limit`;
-  return Buffer.from(value.buffer, value.byteOffset, value.length).includes(forbidden)
-    ? `it has a name that is not accepted: ${forbidden}`
-    : undefined;
-}
+const contentFlaw = (value: Uint8Array): string | undefined =>
+  value.length > most.bytes
+    ? `it has ${value.length} bytes, and ${most.bytes} are the limit`
+    : forbiddenName(value);
 
 type ObjectName = Pick<SentObject['metadata'], 'name'> & { readonly namespace: string };
 
