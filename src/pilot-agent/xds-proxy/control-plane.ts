@@ -5,7 +5,12 @@ import { neededFile, tokenIn } from '../../shared/files/needed-file.ts';
 import { largest } from '../../shared/files/outside-file.ts';
 import { type GrpcClientTls, tlsCredentials } from '../../shared/grpc/grpc-client.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { type AdsAnswer, type AdsCredentials, adsLink } from '../../shared/xds/ads-link.ts';
+import {
+  type AdsAnswer,
+  type AdsCredentials,
+  adsLink,
+  type AdsLinkEvent,
+} from '../../shared/xds/ads-link.ts';
 import { type Ask, askMessage, readResponse, type Variant } from '../../shared/xds/messages.ts';
 import type { Update } from '../../shared/xds/resources.ts';
 import { readOwnPair } from '../secrets/own-pair.ts';
@@ -40,14 +45,10 @@ export interface ControlPlaneAddress {
   readonly clusterId: string;
 }
 
-/** An event of one connection. */
+/** An event of one connection. An answer is an update. */
 export type LinkEvent =
-  /** Requests can be sent. They wait until it is connected. */
-  | { readonly type: 'opened' }
-  | { readonly type: 'connected' }
-  | { readonly type: 'updated'; readonly update: Update }
-  | { readonly type: 'unanswered'; readonly reason: string }
-  | { readonly type: 'lost'; readonly reason: string };
+  | Exclude<AdsLinkEvent, { readonly type: 'answered' }>
+  | { readonly type: 'updated'; readonly update: Update };
 
 /** A request for the control plane. The first one has the node. */
 export interface Question {

@@ -28,7 +28,9 @@ export type CallFault =
   | { readonly how: 'status' | 'quietly'; readonly code: number; readonly reason: string }
   | { readonly how: 'at once'; readonly why: 'lies' | 'stuck'; readonly reason: string };
 
-/** An event of the stream of a proxy. `said` and `ending` go to the server, and change nothing. */
+/**
+ * An event of the stream of a proxy. `ads-event` and `ending` go to the server, and change nothing.
+ */
 export type CallEvent =
   | ProxyEvent
   | AnswerStep
