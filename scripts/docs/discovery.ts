@@ -95,6 +95,18 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     text: 'Ranges to which no `jwksUri` may lead; `none`: no range',
   },
   {
+    name: 'PILOT_ENABLE_ANALYSIS',
+    example: 'true',
+    standard: 'false',
+    text: "One instance writes findings into the status of Istio's resources",
+  },
+  {
+    name: 'PILOT_ANALYSIS_INTERVAL',
+    example: '30s',
+    standard: '10s',
+    text: 'Time from one such analysis to the next; 1 s or more',
+  },
+  {
     name: 'ENABLE_CA_SERVER',
     example: 'false',
     standard: caDefaults.ENABLE_CA_SERVER,

@@ -65,6 +65,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['requests'], 'Number of refused requests of this identity since the last line'],
   [['more'], 'Number of refused callers of this IP since the last line, without this one'],
   [['roots'], 'Number of roots of the certificate authority'],
+  [['holder'], 'The instance that writes the status of resources'],
   [['namespaces', 'written'], 'Number of namespaces with the roots, and of written ConfigMaps'],
   [
     ['revoked', 'nextUpdate'],

@@ -210,6 +210,7 @@ export function fakeKube(): FakeKube {
   }
 
   const api: KubeApi & KubeWriter = {
+    merge: (path) => of(refusal(404, `${path}: 404`)), // it has no status
     get: (path) => defer(() => of(answer(path))),
     create: (path, body) => defer(() => of(created(path, body))),
     apply: (path, body) => defer(() => of(applied(path, body))),

@@ -1,6 +1,7 @@
 import { buildEnvironment } from '../environment/build-environment.ts';
 import { byText } from '../environment/age.ts';
 import { noChanges } from '../environment/changes.ts';
+import type { Environment } from '../environment/environment.ts';
 import { flawsOf, type Store } from '../environment/store.ts';
 import type { Flaw } from '../istio/documents/model.ts';
 import { checkAddresses } from './check-addresses.ts';
@@ -48,6 +49,15 @@ export function analysisOf(store: Store, context: AnalysisContext): readonly Ana
     context.domain,
     'all',
   );
+  return findingsIn(environment, store, context);
+}
+
+/** Finds the mistakes as {@link analysisOf} does. `environment` was made of the store. Pure. */
+export function findingsIn(
+  environment: Environment,
+  store: Store,
+  context: AnalysisContext,
+): readonly AnalysisFinding[] {
   const facts = factsOf(environment, context);
   return [
     ...(context.mesh?.flaws ?? []).flatMap(asFinding),

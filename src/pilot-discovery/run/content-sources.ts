@@ -11,7 +11,7 @@ import { consulSource } from '../registry/consul/consul-source.ts';
 import { filesSource } from '../registry/files/files-source.ts';
 import { settingSource } from '../registry/files/setting-source.ts';
 import { mcpSource } from '../registry/mcp/mcp-source.ts';
-import { kubernetesSource } from '../registry/kubernetes/kubernetes-source.ts';
+import { kubernetesName, kubernetesSource } from '../registry/kubernetes/kubernetes-source.ts';
 import { meshMapSource } from '../registry/kubernetes/mesh-map-source.ts';
 import type { DiscoveryConfig, ServiceRegistry } from './discovery-config.ts';
 import type { NamedMesh, NamedNetworks } from './named-settings.ts';
@@ -44,7 +44,7 @@ const registrySources: Readonly<Record<ServiceRegistry, RegistrySource>> = {
         ? undefined
         : 'name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod',
     sources: (settings) => [
-      { name: 'Kubernetes', event$: kubernetesSource(kubernetesApi(settings)) },
+      { name: kubernetesName, event$: kubernetesSource(kubernetesApi(settings)) },
     ],
   },
   Consul: {

@@ -84,6 +84,8 @@ export interface DiscoveryConfig {
   readonly pushThrottle: number;
   /** The addresses from which no keys of issuers are fetched. */
   readonly blockedRanges: BlockedRanges;
+  /** From one analysis for the status of resources to the next, in ms; undefined if it is off. */
+  readonly analysisInterval: number | undefined;
   /** `istiod-0`, or the name of the machine. */
   readonly podName: string;
   /** The namespace of the control plane, which has the ConfigMap with the MeshConfig. */
@@ -148,6 +150,7 @@ export function discoveryConfig(
     largestRequest: largestRequestOf(settings),
     pushThrottle: pushThrottleOf(settings),
     blockedRanges: blockedRangesOf(settings),
+    analysisInterval: analysisIntervalOf(settings),
     podName: variable('POD_NAME') ?? hostname(),
     podNamespace,
     ca: ca.config,
@@ -241,6 +244,17 @@ function pushThrottleOf({ variable, addProblem }: SettingReader): number {
   if (!/^\d+$/.test(throttle))
     addProblem(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
   return Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length;
+}
+
+/** As in istiod, an analysis runs once a second at most. */
+function analysisIntervalOf({
+  noUnless,
+  ofVariable,
+  addProblem,
+}: SettingReader): number | undefined {
+  const ms = ofVariable('PILOT_ANALYSIS_INTERVAL', 10_000);
+  if (ms < 1_000) addProblem('PILOT_ANALYSIS_INTERVAL: it must be 1s or more');
+  return noUnless('PILOT_ENABLE_ANALYSIS') ? ms : undefined;
 }
 
 /** Blocks everything if a range is wrong. */

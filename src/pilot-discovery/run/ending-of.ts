@@ -1,9 +1,13 @@
 import {
   concat,
+  filter,
+  forkJoin,
   map,
   merge,
   type Observable,
+  observeOn,
   of,
+  race,
   type SchedulerLike,
   share,
   skip,
@@ -17,6 +21,8 @@ import type { DiscoveryView } from '../state/discovery-view.ts';
 
 /** The longest pause between two proxies that are sent elsewhere at the end, in ms. */
 const leavePause = 10;
+/** How long a lease may take to be given back, in ms. */
+const giveBackLimit = 1_000;
 
 export interface DiscoveryEnding {
   /** Emits the time within which all proxies are sent elsewhere, in ms. */
@@ -26,7 +32,7 @@ export interface DiscoveryEnding {
 }
 
 /**
- * Decides when a control plane ends.
+ * Decides when a control plane ends: its proxies were sent elsewhere, and it holds no lease.
  *
  * @param longest the longest drain, in ms
  */
@@ -43,6 +49,13 @@ export function endingOf(
     map(([by, { connections }]) => ({ by, ms: Math.min(longest, connections.size * leavePause) })),
     share(),
   );
+  const givenBack$ = race(
+    view$.pipe(filter(({ statusLease }) => statusLease === 'none')),
+    timer(giveBackLimit, scheduler),
+  ).pipe(
+    take(1),
+    observeOn(scheduler), // a view is emitted before its event, which must be the first of the two
+  );
   const over: DiscoveryEvent = { type: 'over' };
   return {
     drain$: ending$.pipe(map(({ ms }) => ms)),
@@ -51,7 +64,7 @@ export function endingOf(
         switchMap(({ by, ms }) =>
           concat(
             of<DiscoveryEvent>({ type: 'terminate-requested', by }),
-            timer(ms, scheduler).pipe(map(() => over)),
+            forkJoin([timer(ms, scheduler), givenBack$]).pipe(map(() => over)),
           ),
         ),
       ),

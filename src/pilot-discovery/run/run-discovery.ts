@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   concatMap,
   distinctUntilChanged,
@@ -47,6 +48,8 @@ import { keysSource, keysSourceName } from '../registry/keys/keys-source.ts';
 import { keysRequests } from '../registry/keys/wanted-keys.ts';
 import { securePort } from './secure-port.ts';
 import { serveGrpc } from './serve-grpc.ts';
+import { writeStatuses } from '../status/write-statuses.ts';
+import { kubernetesName } from '../registry/kubernetes/kubernetes-source.ts';
 import { type Built, type Snapshot, snapshots, type StoreStep } from '../environment/snapshots.ts';
 
 export interface DiscoveryParts {
@@ -76,7 +79,8 @@ export interface DiscoveryParts {
 export function runDiscovery(
   parts: DiscoveryParts,
 ): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
-  const { config, kube, terminate$, reopen$, scheduler } = parts;
+  const { config, kube, reopen$, scheduler } = parts;
+  const terminate$ = parts.terminate$.pipe(share());
   const fold = (view: DiscoveryView, event: DiscoveryEvent) =>
     foldView(view, event, scheduler.now());
   const ca = config.secure === undefined ? undefined : config.ca;
@@ -111,6 +115,7 @@ export function runDiscovery(
       reopen$.pipe(map((): DiscoveryEvent => ({ type: 'reopen-requested' }))),
       authority?.event$ ?? EMPTY,
       credentials?.event$ ?? EMPTY,
+      statuses(parts, view$, terminate$),
       grpc$,
       http('httpAddr', config.http, debug),
       http('monitoringAddr', config.monitoring, monitoringRoutes(view$, version)),
@@ -155,6 +160,20 @@ function xdsServer(
       scheduler,
     },
   );
+}
+
+/** Writes the status of resources into the API, if that is on. */
+function statuses(
+  { config, kube, scheduler }: DiscoveryParts,
+  view$: Observable<DiscoveryView>,
+  end$: Observable<unknown>,
+): Observable<DiscoveryEvent> {
+  const { analysisInterval, domain, podName, podNamespace: namespace } = config;
+  if (analysisInterval === undefined || kube === undefined) return EMPTY;
+  // A Pod that starts again has the same name, but it is another holder.
+  const holder = `${podName}_${randomUUID()}`;
+  const how = { interval: analysisInterval, source: kubernetesName, domain, namespace, holder };
+  return writeStatuses(kube, { ...how, view$, end$, scheduler });
 }
 
 /** Emits the steps of the store and the snapshots. Hot: all subscribers share the sources. */

@@ -26,6 +26,8 @@ export interface SettingReader {
   readonly ofVariable: (name: string, standard: number) => number;
   /** Whether a variable is anything but false. */
   readonly yesUnless: (name: string) => boolean;
+  /** Whether a variable is true. */
+  readonly noUnless: (name: string) => boolean;
   readonly addProblem: (problem: string) => void;
 }
 
@@ -41,6 +43,14 @@ export function settingReader(
     if (ms !== undefined && ms >= 0) return ms;
     addProblem(`${place}: '${text}' is not a duration (such as '100ms' or '10s')`);
     return standard;
+  };
+  /** Undefined if the variable is empty or wrong. */
+  const yesOrNo = (name: string): boolean | undefined => {
+    const text = variable(name);
+    const value = text === undefined ? undefined : parseBoolean(text);
+    if (text !== undefined && value === undefined)
+      addProblem(`${name}: '${text}' is not true or false`);
+    return value;
   };
   return {
     given,
@@ -60,12 +70,8 @@ export function settingReader(
       const text = variable(name);
       return text === undefined ? standard : duration(name, text, standard);
     },
-    yesUnless(name) {
-      const text = variable(name);
-      const value = text === undefined ? true : parseBoolean(text);
-      if (value === undefined) addProblem(`${name}: '${text ?? ''}' is not true or false`);
-      return value ?? true;
-    },
+    yesUnless: (name) => yesOrNo(name) ?? true,
+    noUnless: (name) => yesOrNo(name) ?? false,
     addProblem,
   };
 }

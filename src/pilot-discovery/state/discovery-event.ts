@@ -1,5 +1,6 @@
 import type { AuthorityEvent } from '../ca/ca-view.ts';
 import type { CredentialEvent } from '../credentials/credential-event.ts';
+import type { ObjectStatusEvent } from '../status/object-status-event.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import type { Built, StoreStep } from '../environment/snapshots.ts';
 
@@ -13,6 +14,7 @@ export type DiscoveryEvent =
   | AdsEvent
   | AuthorityEvent
   | CredentialEvent
+  | ObjectStatusEvent
   | { readonly type: 'listening'; readonly server: ServerName; readonly address: string }
   /** The server cannot listen on its address. */
   | {

@@ -24,6 +24,8 @@ export interface DiscoveryView {
   readonly refusals: CallerRefusals;
   /** Undefined if there is no certificate authority. */
   readonly ca: CaView | undefined;
+  /** `held`: this instance writes the status of resources. */
+  readonly statusLease: 'held' | 'none';
   /** Whether it was asked to end. */
   readonly isEnding: boolean;
   readonly counts: DiscoveryCounts;

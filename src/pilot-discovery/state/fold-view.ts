@@ -25,6 +25,7 @@ export const initialView: DiscoveryView = {
   traces: [],
   refusals: new Map(),
   ca: undefined,
+  statusLease: 'none',
   counts: noCounts,
 };
 
@@ -47,6 +48,10 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
         traces: traceOfBuilt(view.traces, event.snapshot),
         counts: countsOfBuilt(view.counts, event.snapshot),
       };
+    case 'status-writer-elected':
+      return { ...view, statusLease: 'held' };
+    case 'status-writer-resigned':
+      return { ...view, statusLease: 'none' };
     case 'terminate-requested':
       return { ...view, isEnding: true };
     case 'authority-read':
@@ -72,6 +77,8 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
     case 'credential-read':
     case 'credential-gone':
     case 'credentials-allowed':
+    case 'statuses-refused':
+    case 'status-contested':
     case 'serving':
     case 'unserved':
     case 'listening':

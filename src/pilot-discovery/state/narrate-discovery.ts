@@ -1,6 +1,7 @@
 import type { DiscoveryView } from './discovery-view.ts';
 import { unloggedCount } from './caller-refusals.ts';
 import { initialCa } from '../ca/ca-view.ts';
+import { narrateStatus } from '../status/narrate-status.ts';
 import { narrateCa } from '../ca/narrate-ca.ts';
 import { narrateCredentials } from '../credentials/narrate-credentials.ts';
 import { leftOut } from './push-status.ts';
@@ -51,6 +52,11 @@ export function narrateDiscovery(
     case 'credentials-allowed':
     case 'credentials-denied':
       return narrateCredentials(event);
+    case 'status-writer-elected':
+    case 'status-writer-resigned':
+    case 'statuses-refused':
+    case 'status-contested':
+      return [narrateStatus(event)];
     case 'authority-read':
     case 'roots-published':
     case 'roots-unpublished':

@@ -59,6 +59,14 @@ export interface KubeWriter {
    * @param body JSON
    */
   apply(path: string, body: string, options?: WriteOptions): Observable<KubeAnswer>;
+  /**
+   * Changes the fields that `body` has in the existing object at a path; null removes a field. If
+   * `body` has a `resourceVersion`, and the object has another one, the status is 409. Cold, and
+   * emits in the same way.
+   *
+   * @param body JSON
+   */
+  merge(path: string, body: string, options?: WriteOptions): Observable<KubeAnswer>;
 }
 
 export interface WriteOptions {
@@ -71,6 +79,7 @@ export interface WriteOptions {
 const mayWrite = {
   create: 'allow it by a Role with create, and a RoleBinding',
   apply: 'allow it by a Role with create and patch, and a RoleBinding',
+  merge: 'allow it by a Role with patch, and a RoleBinding',
 };
 
 /** The request that writes an object. */
@@ -139,6 +148,11 @@ export function kubeApi(
       const type = 'application/apply-patch+yaml';
       const owned = `${path}?fieldManager=${program}&force=true`;
       return asked(owned, read, unanswered, { method: 'PATCH', type, body });
+    },
+    merge: (path, body, options = {}) => {
+      const read = answered({ ...asWritten(mayWrite.merge), ...options }, scheduler);
+      const type = 'application/merge-patch+json';
+      return asked(path, read, unanswered, { method: 'PATCH', type, body });
     },
     watch: (path, decode = decodeJson) =>
       asked(path, watching(decode, scheduler), refusedSign).pipe(

@@ -23,6 +23,7 @@ export interface KubeDiscovery {
   /** Everything that it has written. */
   readonly text: () => string;
   readonly end: () => Promise<unknown>;
+  readonly kill: () => Promise<unknown>;
 }
 
 /** Starts a control plane over the API of a kubeconfig, in a folder. */
@@ -56,6 +57,7 @@ export async function startKubeDiscovery(
     ...{ plain, secure, http, lines, text: () => text },
     ready: () => ask(http, '/ready'),
     end: () => (child.kill('SIGTERM'), child),
+    kill: () => (child.kill('SIGKILL'), child),
   };
 }
 

@@ -37,6 +37,11 @@ export const followedKinds: readonly FollowedKind[] = (Object.keys(kinds) as rea
     return { kind, query: query.join('.'), apiVersion };
   });
 
+/** The kinds of Istio, whose objects have a status. */
+export const istioKinds: readonly FollowedKind[] = followedKinds.filter(({ query }) =>
+  query.endsWith('.istio.io'),
+);
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});

@@ -15,8 +15,11 @@ import { readObject, type ReadText } from '../../istio/documents/read-resources.
 import { type FollowedKind, followedKinds, pruned } from './followed-kinds.ts';
 import { noObjects, type ObjectsState, reduceObjects } from './objects-state.ts';
 
+/** The name of the source, if it has no other one. */
+export const kubernetesName = 'Kubernetes';
+
 export interface KubernetesSourceOptions {
-  /** The name of the source; `Kubernetes` if left out. */
+  /** The name of the source; {@link kubernetesName} if left out. */
   readonly name?: string;
   /** Returns a number from 0 up to, but not including, 1. */
   readonly random?: () => number;
@@ -36,7 +39,7 @@ const path = 'the Kubernetes API';
 export function kubernetesSource(
   api: KubeApi,
   {
-    name = 'Kubernetes',
+    name = kubernetesName,
     random = Math.random,
     scheduler = asyncScheduler,
   }: KubernetesSourceOptions = {},

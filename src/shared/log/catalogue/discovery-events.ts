@@ -78,6 +78,14 @@ export const discoveryEvents = {
   'discovery.root_replaced': warn(
     'the root of the mesh was replaced: old and new certificates do not trust each other',
   ),
+  /** This instance (`holder`) writes the status of Istio's resources into the API. */
+  'discovery.status_writer': info('this instance writes the status of resources'),
+  /** This instance no longer writes the status of resources. Another one may. */
+  'discovery.status_writer_over': info('this instance no longer writes the status of resources'),
+  /** The Lease of the writer, or a status, cannot be written. It is tried again. */
+  'discovery.status_refused': warn('the status of resources cannot be written'),
+  /** Another program changes a status again and again: it is left alone. */
+  'discovery.status_contested': warn('another program writes the status of a resource too'),
   /** Each namespace has the roots (`hash`) in its ConfigMap `istio-ca-root-cert`. */
   'discovery.roots_published': info('each namespace has the roots of the mesh'),
   /** The ConfigMaps with the roots cannot be read or written. It is tried again. */
