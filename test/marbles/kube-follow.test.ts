@@ -34,12 +34,13 @@ const tooOld = said('ERROR', { kind: 'Status', code: 410, message: 'too old' });
 
 /** An API that is a script: its n-th answer is the n-th one, and what it was asked. */
 function scripted(lists: readonly KubeAnswer[], watches: readonly Observable<WatchSign>[]) {
-  const asked: string[] = [];
+  const [asked, limits]: [string[], number[]] = [[], []];
   let [listed, watched] = [0, 0];
   const api: KubeApi = {
     get: (path) =>
       defer(() => {
         const url = new URL(path, 'https://api');
+        if (url.searchParams.has('limit')) limits.push(Number(url.searchParams.get('limit')));
         asked.push(
           url.pathname.endsWith('/v1') ? 'find' : `list${url.searchParams.get('continue') ?? ''}`,
         );
@@ -53,12 +54,12 @@ function scripted(lists: readonly KubeAnswer[], watches: readonly Observable<Wat
         return watches[watched++] ?? concat(of(opened), NEVER);
       }),
   };
-  return { api, asked };
+  return { api, asked, limits };
 }
 /** The same API, with 1 ms for each answer. */
-const delayed = ({ api, asked }: ReturnType<typeof scripted>): ReturnType<typeof scripted> => ({
-  api: { ...api, get: (path, decode) => api.get(path, decode).pipe(delay(1)) },
-  asked,
+const delayed = (world: ReturnType<typeof scripted>): ReturnType<typeof scripted> => ({
+  ...world,
+  api: { ...world.api, get: (path, decode) => world.api.get(path, decode).pipe(delay(1)) },
 });
 const query = { kind: 'Secret', namespace: 'ns', name: '' };
 
@@ -111,6 +112,42 @@ describe('followObjects', () => {
       });
       m.flush();
       expect(world.asked).toEqual(['find', 'list', 'listmore', 'watch 5']);
+    }),
+  );
+
+  it(
+    'reads larger pages after the first one, and small ones again if a large one cannot be read',
+    marbles((m) => {
+      const page = (name: string): KubeAnswer => ({
+        ok: true,
+        value: { metadata: { resourceVersion: '5', continue: 'more' }, items: [object(name, '1')] },
+      });
+      const lists = [page('a'), page('b'), refused(undefined), page('c'), list('5')];
+      const world = scripted(lists, []);
+      m.expectObservable(told(follow(world)), '^ 5s !').toBe('(lc)', {
+        l: 'listed a,b,c',
+        c: 'current',
+      });
+      m.flush();
+      expect(world.limits).toEqual([250, 1_000, 1_000, 250, 250]);
+    }),
+  );
+
+  it(
+    'does not read a page again that is refused, or a small one',
+    marbles((m) => {
+      const page = {
+        ok: true,
+        value: { metadata: { resourceVersion: '5', continue: 'more' }, items: [] },
+      } as const;
+      const world = scripted([page, refused(410), refused(undefined), list('6')], []);
+      m.expectObservable(told(follow(world)), '^ 9s !').toBe('x 1999ms (lc)', {
+        x: 'lost 2000',
+        l: 'listed ',
+        c: 'current',
+      });
+      m.flush();
+      expect(world.limits).toEqual([250, 1_000, 250, 250]);
     }),
   );
 

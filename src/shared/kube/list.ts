@@ -10,10 +10,16 @@ export type ListedObjects =
   | { readonly ok: false; readonly failure: KubeFailure };
 
 /**
- * The most objects in one answer of the API, and in all; the most answers; and the most characters
- * of `continue`. A server may send pages with fewer objects than it is asked for, even with none.
+ * The most objects in all; the most answers; and the most characters of `continue`. A server may
+ * send pages with fewer objects than it is asked for, even with none.
  */
-const most = { page: 250, all: 200_000, pages: 2_000, continue: 16_384 };
+const most = { all: 200_000, pages: 2_000, continue: 16_384 };
+/**
+ * How many objects the first and later answers of the API may have. The API takes about as long
+ * for each answer, whatever its size. Later answers are `small` too if a large one cannot be read:
+ * an object may have more than a megabyte.
+ */
+const pageSizes = { small: 250, large: 1_000 };
 
 interface Page {
   readonly objects: readonly KubeObject[];
@@ -22,13 +28,21 @@ interface Page {
   readonly next: string;
   /** The number of answers so far. */
   readonly pages: number;
+  /** How many objects the next answer may have. */
+  readonly size: number;
   readonly failure?: KubeFailure;
 }
 
 /** The HTTP status of an answer that is of no use: the API has answered, as far as it goes. */
 const answered = 200;
 
-const nothingListed: Page = { objects: [], version: '', next: '', pages: 0 };
+const nothingListed: Page = {
+  objects: [],
+  version: '',
+  next: '',
+  pages: 0,
+  size: pageSizes.small,
+};
 
 /**
  * Lists objects, page by page. Emits once and completes; never errors.
@@ -44,7 +58,7 @@ export function listObjects(
 ): Observable<ListedObjects> {
   function page(before: Page): Observable<Page> {
     const parameters = {
-      limit: String(most.page),
+      limit: String(before.size),
       ...(before.next !== '' && { continue: before.next }),
     };
     return api
@@ -62,17 +76,23 @@ export function listObjects(
 
 /** Returns the objects so far after one more answer; a page without `next` is the last one. */
 function nextPage(
-  { objects, pages }: Page,
+  before: Page,
   answer: KubeAnswer,
   { base, plural }: KubeResource,
   prune: Prune,
 ): Page {
+  const { objects, pages, size } = before;
   const none = { ...nothingListed, pages: pages + 1 };
   const flawed = (reason: string): Page => ({
     ...none,
     failure: { reason: `${base}/${plural}: ${reason}`, status: answered, pause: 0 },
   });
-  if (!answer.ok) return { ...none, failure: answer.failure };
+  if (!answer.ok) {
+    const isTooLarge = answer.failure.status === undefined && size > pageSizes.small;
+    return isTooLarge
+      ? { ...before, pages: none.pages, size: pageSizes.small }
+      : { ...none, failure: answer.failure };
+  }
   const { metadata, items } = (answer.value ?? {}) as {
     readonly metadata?: Readonly<Record<string, unknown>>;
     readonly items?: unknown;
@@ -92,7 +112,14 @@ function nextPage(
   const following = typeof rest === 'string' ? rest : '';
   if (following.length > most.continue)
     return flawed(`\`continue\` has more than ${most.continue} characters`);
-  if (following !== '' && none.pages === most.pages)
+  if (following !== '' && none.pages >= most.pages)
     return flawed(`the list does not end after ${most.pages} pages`);
-  return { objects: kubeObjects, version, next: following, pages: none.pages };
+  const isFirst = pages === 0;
+  return {
+    objects: kubeObjects,
+    version,
+    next: following,
+    pages: none.pages,
+    size: isFirst ? pageSizes.large : size,
+  };
 }

@@ -106,7 +106,7 @@ export const kube: readonly Mutant[] = [
   {
     id: 'kube/pages-without-end',
     file: 'shared/kube/list.ts',
-    find: 'none.pages === most.pages',
+    find: 'none.pages >= most.pages',
     replace: 'false',
   },
   { id: 'kube/last-page', file: 'shared/kube/list.ts', find: "read.next === ''", replace: 'true' },
