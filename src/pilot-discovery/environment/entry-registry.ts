@@ -75,7 +75,7 @@ export const entryRegistry: Registry = {
             origin,
           ),
         );
-    return spec.resolution === 'static'
+    return spec.resolution === 'static' || spec.resolution === 'dynamic-dns'
       ? []
       : [workloadEndpoint({ ...itself, address: host }, portOf(itself, port), '', origin)];
   },

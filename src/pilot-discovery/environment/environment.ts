@@ -4,7 +4,7 @@ import type { MeshConfig } from '../istio/mesh/mesh-config.ts';
 import type { MeshNetworks } from '../istio/mesh/mesh-networks.ts';
 import type { Flaw, Resource, ResourceKey } from '../istio/documents/model.ts';
 import type { ExportTo, Labels } from '../istio/fields/values.ts';
-import type { ServicePort } from '../istio/hosts/service-entry.ts';
+import type { Resolution, ServicePort } from '../istio/hosts/service-entry.ts';
 import type { TrafficDistribution } from '../istio/hosts/traffic-distribution.ts';
 import type { FetchedKeys } from './fetched-keys.ts';
 import type { Index } from './grouped.ts';
@@ -95,7 +95,7 @@ export interface Service {
   readonly aliases: readonly string[];
   readonly ports: readonly ServicePort[];
   readonly location: 'external' | 'internal';
-  readonly resolution: 'none' | 'static' | 'dns' | 'dns-round-robin';
+  readonly resolution: Resolution;
   readonly subjectAltNames: readonly string[];
   /** Service accounts of its namespace that its endpoints may have too. */
   readonly serviceAccounts: readonly string[];

@@ -19,7 +19,9 @@ import { file_envoy_extensions_access_loggers_file_v3_file } from '../../shared/
 import { file_envoy_extensions_access_loggers_filters_cel_v3_cel } from '../../shared/proto/envoy/extensions/access_loggers/filters/cel/v3/cel_pb.ts';
 import { file_envoy_extensions_access_loggers_grpc_v3_als } from '../../shared/proto/envoy/extensions/access_loggers/grpc/v3/als_pb.ts';
 import { file_envoy_extensions_access_loggers_open_telemetry_v3_logs_service } from '../../shared/proto/envoy/extensions/access_loggers/open_telemetry/v3/logs_service_pb.ts';
+import { file_envoy_extensions_clusters_dynamic_forward_proxy_v3_cluster } from '../../shared/proto/envoy/extensions/clusters/dynamic_forward_proxy/v3/cluster_pb.ts';
 import { file_envoy_extensions_filters_http_cors_v3_cors } from '../../shared/proto/envoy/extensions/filters/http/cors/v3/cors_pb.ts';
+import { file_envoy_extensions_filters_http_dynamic_forward_proxy_v3_dynamic_forward_proxy } from '../../shared/proto/envoy/extensions/filters/http/dynamic_forward_proxy/v3/dynamic_forward_proxy_pb.ts';
 import { file_envoy_extensions_filters_http_ext_authz_v3_ext_authz } from '../../shared/proto/envoy/extensions/filters/http/ext_authz/v3/ext_authz_pb.ts';
 import { file_envoy_extensions_filters_http_fault_v3_fault } from '../../shared/proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
 import { file_envoy_extensions_filters_http_grpc_stats_v3_config } from '../../shared/proto/envoy/extensions/filters/http/grpc_stats/v3/config_pb.ts';
@@ -36,6 +38,7 @@ import { file_envoy_extensions_filters_network_http_connection_manager_v3_http_c
 import { file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy } from '../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
 import { file_envoy_extensions_filters_network_rbac_v3_rbac } from '../../shared/proto/envoy/extensions/filters/network/rbac/v3/rbac_pb.ts';
 import { file_envoy_extensions_filters_network_sni_cluster_v3_sni_cluster } from '../../shared/proto/envoy/extensions/filters/network/sni_cluster/v3/sni_cluster_pb.ts';
+import { file_envoy_extensions_filters_network_sni_dynamic_forward_proxy_v3_sni_dynamic_forward_proxy } from '../../shared/proto/envoy/extensions/filters/network/sni_dynamic_forward_proxy/v3/sni_dynamic_forward_proxy_pb.ts';
 import { file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy } from '../../shared/proto/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts';
 import { file_envoy_extensions_network_dns_resolver_cares_v3_cares_dns_resolver } from '../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
 import { file_envoy_extensions_formatter_req_without_query_v3_req_without_query } from '../../shared/proto/envoy/extensions/formatter/req_without_query/v3/req_without_query_pb.ts';
@@ -62,7 +65,9 @@ const registry = createRegistry(
   file_envoy_extensions_access_loggers_grpc_v3_als,
   file_envoy_extensions_access_loggers_open_telemetry_v3_logs_service,
   file_envoy_extensions_formatter_req_without_query_v3_req_without_query,
+  file_envoy_extensions_clusters_dynamic_forward_proxy_v3_cluster,
   file_envoy_extensions_filters_http_cors_v3_cors,
+  file_envoy_extensions_filters_http_dynamic_forward_proxy_v3_dynamic_forward_proxy,
   file_envoy_extensions_filters_http_ext_authz_v3_ext_authz,
   file_envoy_extensions_filters_http_fault_v3_fault,
   file_envoy_extensions_filters_http_grpc_stats_v3_config,
@@ -79,6 +84,7 @@ const registry = createRegistry(
   file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy,
   file_envoy_extensions_filters_network_rbac_v3_rbac,
   file_envoy_extensions_filters_network_sni_cluster_v3_sni_cluster,
+  file_envoy_extensions_filters_network_sni_dynamic_forward_proxy_v3_sni_dynamic_forward_proxy,
   file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy,
   file_envoy_extensions_network_dns_resolver_cares_v3_cares_dns_resolver,
   file_envoy_extensions_path_match_uri_template_v3_uri_template_match,

@@ -19,10 +19,11 @@ import {
   type UpstreamHttp,
   upstreamHttpOf,
 } from './connection-pool.ts';
-import { dnsFamily, outboundDiscovery, type OutboundInputs } from './outbound-discovery.ts';
+import { outboundDiscovery, type OutboundInputs } from './outbound-discovery.ts';
 import { sniCluster } from './sni-clusters.ts';
 import { destinationRuleOf } from '../scope/destination-rule-of.ts';
 import { isDns } from '../scope/resolution.ts';
+import { dnsFamily } from '../encoding/dns-settings.ts';
 import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
 import { balancing, isPassthrough } from '../endpoints/load-balancing.ts';
 import { reachedBy, usedClusters } from './reached-clusters.ts';
@@ -240,7 +241,10 @@ function tlsOf(
 ): UpstreamTls {
   const policy = policyFor(rule?.spec, number, named.subset);
   const endpoints = inputs.endpoints.get(number) ?? [];
-  const isDirect = service.resolution === 'none' || isPassthrough(policy);
+  const isDirect =
+    service.resolution === 'none' ||
+    service.resolution === 'dynamic-dns' ||
+    isPassthrough(policy);
   const isAutomatic =
     environment.mesh.enableAutoMtls &&
     service.location === 'internal' &&

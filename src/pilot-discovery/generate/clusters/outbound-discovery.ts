@@ -1,20 +1,19 @@
-import { isIPv6 } from 'node:net';
 import type { PortPolicy } from '../../istio/traffic/destination-rule.ts';
 import type { ServicePort } from '../../istio/hosts/service-entry.ts';
 import {
   Cluster_DiscoveryType as DiscoveryType,
-  Cluster_DnsLookupFamily as DnsLookupFamily,
   Cluster_LbPolicy as LbPolicy,
   type ClusterSchema,
 } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
-import { CaresDnsResolverConfigSchema } from '../../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import { ClusterConfigSchema } from '../../../shared/proto/envoy/extensions/clusters/dynamic_forward_proxy/v3/cluster_pb.ts';
 import type {
   Endpoint,
   Environment,
   Service,
   ServiceEndpoints,
 } from '../../environment/environment.ts';
+import { dnsCache, dnsFamily, dnsResolver } from '../encoding/dns-settings.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import { packed, type Init } from '../encoding/typed-config.ts';
 import { loadAssignment } from '../endpoints/load-assignment.ts';
@@ -56,6 +55,7 @@ export function outboundDiscovery(
       loadAssignment: { clusterName: name },
     };
   }
+  if (service.resolution === 'dynamic-dns' && !isPassthrough(policy)) return byNameOfCall(node);
   const dns = isDns(service) ? dnsSettings(node) : {};
   if (isPassthrough(policy) || (!isEds(service, node) && !isDns(service))) {
     return {
@@ -107,19 +107,26 @@ const none = { case: undefined } as const;
 const atPort = (upstreamPortOverride: number) =>
   ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
 
+/** A cluster whose endpoints are the names of calls, which a filter before it resolves. */
+const byNameOfCall = ({ addresses }: ProxyNode): Cluster => ({
+  clusterDiscoveryType: {
+    case: 'clusterType',
+    value: {
+      name: 'envoy.clusters.dynamic_forward_proxy',
+      typedConfig: packed(ClusterConfigSchema, {
+        clusterImplementationSpecifier: { case: 'dnsCacheConfig', value: dnsCache(addresses) },
+        // A rule may set the server name, or not verify the certificate.
+        allowInsecureClusterOptions: true,
+      }),
+    },
+  },
+  lbPolicy: LbPolicy.CLUSTER_PROVIDED,
+  lbConfig: none,
+});
+
 const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
   dnsRefreshRate: protoDuration(60_000),
   respectDnsTtl: true,
   dnsLookupFamily: dnsFamily(addresses),
-  // By default c-ares keeps one socket forever, and so asks one server only.
-  typedDnsResolverConfig: {
-    name: 'envoy.network.dns_resolver.cares',
-    typedConfig: packed(CaresDnsResolverConfigSchema, { udpMaxQueries: 100 }),
-  },
+  typedDnsResolverConfig: dnsResolver(),
 });
-
-/** Returns the address family that a proxy can reach, from its own addresses. */
-export const dnsFamily = (addresses: readonly string[]): DnsLookupFamily =>
-  addresses.length > 0 && addresses.every(isIPv6)
-    ? DnsLookupFamily.V6_ONLY
-    : DnsLookupFamily.V4_ONLY;

@@ -6,6 +6,7 @@ import type { ConnectionCluster } from '../scope/connection-clusters.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { Services } from '../scope/visible-services.ts';
+import { serverNameResolver } from './host-resolver.ts';
 import type { Reporting } from './reporting.ts';
 import { blackHole, tcpFilters } from './tcp-chain.ts';
 
@@ -34,13 +35,17 @@ export function connectionFilters(
   if (first === undefined) return [blackHole];
   const spec = ruleOfDestination(environment, node, services, first)?.spec;
   const whole = spec?.trafficPolicy;
+  const resolver = serverNameResolver(node, services, to);
   if (others.length === 0) {
     const subsetPolicy = spec?.subsets.find(({ name }) => name === first.subset)?.trafficPolicy;
-    return tcpFilters(reporting, first.cluster, protocol, {
-      connectionPool: whole?.connectionPool,
-      loadBalancer: subsetPolicy?.loadBalancer ?? whole?.loadBalancer,
-      tunnel: subsetPolicy?.tunnel ?? whole?.tunnel,
-    });
+    return [
+      ...resolver,
+      ...tcpFilters(reporting, first.cluster, protocol, {
+        connectionPool: whole?.connectionPool,
+        loadBalancer: subsetPolicy?.loadBalancer ?? whole?.loadBalancer,
+        tunnel: subsetPolicy?.tunnel ?? whole?.tunnel,
+      }),
+    ];
   }
   const target = {
     statPrefix: rule === undefined ? first.cluster : `${rule.name}.${rule.namespace}`,
@@ -48,7 +53,7 @@ export function connectionFilters(
       .filter(({ weight }) => weight > 0)
       .map(({ cluster, weight }) => ({ name: cluster, weight })),
   };
-  return tcpFilters(reporting, target, protocol, whole);
+  return [...resolver, ...tcpFilters(reporting, target, protocol, whole)];
 }
 
 /** Returns the DestinationRule for the filters of a chain: that of its first destination. */

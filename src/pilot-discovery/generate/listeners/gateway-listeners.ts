@@ -139,7 +139,10 @@ function chainsOf(
       ...patience,
     }));
   const manager = () =>
-    gatewayManager(reporting, node, access.filters.http, name, { routeName, protocol });
+    gatewayManager(reporting, node, access.filters.http, visibleServices(environment, node), name, {
+      routeName,
+      protocol,
+    });
   return [
     {
       ...matchOf(names),

@@ -12,8 +12,10 @@ import {
   HttpConnectionManagerSchema,
 } from '../../../shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
 import { UuidRequestIdConfigSchema } from '../../../shared/proto/envoy/extensions/request_id/uuid/v3/uuid_pb.ts';
+import { hostResolver } from './host-resolver.ts';
 import type { Reporting } from './reporting.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
+import type { Services } from '../scope/visible-services.ts';
 import { packed, typedConfig, type TypedConfig, type Init } from '../encoding/typed-config.ts';
 import { isHttp2 } from '../../istio/fields/is-http.ts';
 
@@ -26,13 +28,14 @@ type Manager = Init<typeof HttpConnectionManagerSchema>;
 export function outboundManager(
   reporting: Reporting,
   node: ProxyNode,
+  services: Services,
   address: string,
   { routeName, protocol }: { readonly routeName: string; readonly protocol: Protocol },
 ): TypedConfig {
   return manager(reporting, node, {
     statPrefix: `outbound_${address};`,
     routeSpecifier: routesByName(routeName),
-    httpFilters: filtersOf(protocol, []),
+    httpFilters: filtersOf(protocol, [], hostResolver(node, services)),
   });
 }
 
@@ -45,6 +48,7 @@ export function gatewayManager(
   reporting: Reporting,
   node: ProxyNode,
   access: readonly TypedConfig[],
+  services: Services,
   address: string,
   { routeName, protocol }: { readonly routeName: string; readonly protocol: Protocol },
 ): TypedConfig {
@@ -56,7 +60,7 @@ export function gatewayManager(
     forwardClientCertDetails: ForwardClientCertDetails.SANITIZE_SET,
     setCurrentClientCertDetails: { subject: true, cert: true, dns: true, uri: true },
     httpProtocolOptions: { acceptHttp10: node.http10 === 'accepted' },
-    httpFilters: filtersOf(protocol, access),
+    httpFilters: filtersOf(protocol, access, hostResolver(node, services)),
   });
 }
 
@@ -90,14 +94,20 @@ export function inboundManager(
     forwardClientCertDetails: ForwardClientCertDetails.APPEND_FORWARD,
     setCurrentClientCertDetails: { subject: true, dns: true, uri: true },
     ...(isHttp2(protocol) && { http2ProtocolOptions: {} }),
-    httpFilters: filtersOf(protocol, access),
+    httpFilters: filtersOf(protocol, access, []),
   });
 }
 
-const filtersOf = (protocol: Protocol, access: readonly TypedConfig[]): TypedConfig[] => [
+const filtersOf = (
+  protocol: Protocol,
+  access: readonly TypedConfig[],
+  resolver: readonly TypedConfig[],
+): TypedConfig[] => [
   ...access,
   ...(protocol === 'grpc-web' ? [grpcWeb] : []),
   ...httpFilters,
+  ...resolver,
+  router,
 ];
 
 function manager(
@@ -136,5 +146,6 @@ const httpFilters = [
   }),
   typedConfig('envoy.filters.http.fault', HTTPFaultSchema),
   typedConfig('envoy.filters.http.cors', CorsSchema),
-  typedConfig('envoy.filters.http.router', RouterSchema),
 ];
+
+const router = typedConfig('envoy.filters.http.router', RouterSchema);

@@ -19,6 +19,7 @@ import { partsOfReporting } from './reporting.ts';
 import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
+import { anyDynamicDns } from '../scope/resolution.ts';
 import { sniDestinations } from '../scope/sni-destinations.ts';
 import { sidecarOf } from '../scope/sidecar-of.ts';
 import { visibleServices } from '../scope/visible-services.ts';
@@ -62,6 +63,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
     const services = visibleServices(environment, node);
     return [
       ...[mergedGatewayOf(environment, node), mesh, accessPolicies, fetchedKeys],
+      anyDynamicDns(services),
       peerAuthentications,
       servicesOfAuthorizers(environment),
       connectionsOf(environment, node, services),

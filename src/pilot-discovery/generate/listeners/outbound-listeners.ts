@@ -27,8 +27,10 @@ import { memoTable } from '../scope/memo.ts';
 import { connectionRules } from '../scope/mesh-connections.ts';
 import type { OutboundScope } from '../scope/outbound-scope.ts';
 import { clustersOfProviders } from '../scope/provider-cluster.ts';
+import { dnsFamily } from '../encoding/dns-settings.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
+import { anyDynamicDns } from '../scope/resolution.ts';
 import { scopeOfRulesFor } from '../scope/scope.ts';
 import { telemetriesOf } from '../scope/telemetries-of.ts';
 import { type Reporting, reportingOf } from './reporting.ts';
@@ -68,6 +70,7 @@ export function outboundListeners(
       bindAddresses(node),
       ...[node.interception, node.exactBalance.outbound, node.http10],
       clustersOfProviders(environment, node),
+      anyDynamicDns(services) ? dnsFamily(node.addresses) : '',
       reporting.tracing.spans === undefined ? '' : tracedText(node),
     ]),
     () => madeListeners(environment, node, scope, reporting),
@@ -192,7 +195,7 @@ function filterChain(
     filters:
       chain.type === 'http'
         ? [
-            outboundManager(scope.reporting, node, address, {
+            outboundManager(scope.reporting, node, scope.services, address, {
               routeName: chain.routeName,
               protocol,
             }),

@@ -9,6 +9,7 @@ export interface ConnectionCluster {
   readonly host: string;
   /** '' for the whole. */
   readonly subset: string;
+  readonly port: number;
   readonly weight: number;
 }
 
@@ -24,5 +25,5 @@ export const connectionClusters = (
 ): readonly ConnectionCluster[] =>
   route.map(({ destination: { host, subset, port: number }, weight }) => {
     const port = number === 0 ? destinationPort(services, host, listenerPort) : number;
-    return { cluster: outboundName({ host, subset, port }), host, subset, weight };
+    return { cluster: outboundName({ host, subset, port }), host, subset, port, weight };
   });

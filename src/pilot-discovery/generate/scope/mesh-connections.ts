@@ -49,6 +49,7 @@ export const plainChain = ({
       cluster: outboundName({ host, subset: '', port: port.number }),
       host,
       subset: '',
+      port: port.number,
       weight: 0,
     },
   ],

@@ -12,6 +12,7 @@ import { bindAddresses, mayBind } from './bind-address.ts';
 import { isForAllPorts } from './imported-services.ts';
 import { memoTable, steadyLists } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { isDynamicDns } from './resolution.ts';
 import type { Services, VisibleService } from './visible-services.ts';
 import { isHttp, isTls } from '../../istio/fields/is-http.ts';
 
@@ -118,7 +119,8 @@ const isOne = (address: string): boolean => address !== '' && !address.includes(
 
 function fixed(part: Part, { wildcard, address }: ServiceAddress, bind: string): OutboundBinding {
   const isNamed =
-    isTls(part.port.protocol) && (address === '' ? bind === wildcard : !isOne(address));
+    isTls(part.port.protocol) &&
+    (isDynamicDns(part.service) || (address === '' ? bind === wildcard : !isOne(address)));
   return {
     ...part,
     address: bind,
@@ -137,19 +139,22 @@ function ofService(
 ): OutboundBinding[] {
   const { service, port, kind } = part;
   const shared = { ...part, address: wildcard, shared: true, serverName: '' };
+  const named = isTls(port.protocol) ? service.host : '';
   if (kind === 'http') return [{ ...shared, shared: part.place.ports === 'one' }];
-  if (isOne(address)) return [{ ...shared, address, shared: address === wildcard }];
+  if (isOne(address)) {
+    const serverName = isDynamicDns(service) ? named : '';
+    return [{ ...shared, address, shared: address === wildcard, serverName }];
+  }
   const endpointAddresses =
     address === '' && service.resolution === 'none' && egress?.port === undefined
       ? ownAddresses(environment, node, service, port)
       : undefined;
-  const serverName = isTls(port.protocol) ? service.host : '';
   return (
     endpointAddresses?.map((endpointAddress) => ({
       ...shared,
       address: endpointAddress,
       shared: false,
-    })) ?? [{ ...shared, range: address, serverName }]
+    })) ?? [{ ...shared, range: address, serverName: named }]
   );
 }
 

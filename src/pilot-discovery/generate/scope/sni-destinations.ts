@@ -89,6 +89,7 @@ function clustersWithin(
           cluster: outboundSni({ port: number, subset, host }),
           host,
           subset,
+          port: number,
           weight: 1,
         })),
       );

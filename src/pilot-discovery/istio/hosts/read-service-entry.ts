@@ -159,6 +159,7 @@ export function readServiceEntry(
             STATIC: 'static',
             DNS: 'dns',
             DNS_ROUND_ROBIN: 'dns-round-robin',
+            DYNAMIC_DNS: 'dynamic-dns',
           } as const,
           'none',
         ),
@@ -179,6 +180,7 @@ function check(entry: ServiceEntry, place: Place): void {
   checkPorts(entry, place);
   checkAddresses(entry, place);
   checkResolution(entry, place);
+  if (entry.resolution === 'dynamic-dns') checkDynamicDns(entry, place);
   entry.endpoints.forEach((endpoint, index) => {
     checkEndpoint(entry, endpoint, below(place, `endpoints[${index}]`));
   });
@@ -225,7 +227,7 @@ function checkPorts({ hosts, ports, resolution }: ServiceEntry, place: Place): v
 
 function checkAddresses({ hosts, addresses, resolution }: ServiceEntry, place: Place): void {
   addresses.forEach((listedAddress, index) => {
-    if (listedAddress.includes('/') && resolution.startsWith('dns'))
+    if (listedAddress.includes('/') && resolution !== 'none' && resolution !== 'static')
       wrong(
         below(place, `addresses[${index}]`),
         `'${listedAddress}' is a range, which only resolution NONE and STATIC may have: give single addresses`,
@@ -262,7 +264,38 @@ function checkResolution(
   )
     wrong(
       below(place, 'resolution'),
-      'a host with * cannot be looked up: give endpoints, or resolution NONE',
+      'a host with * cannot be looked up: give endpoints, or resolution NONE or DYNAMIC_DNS',
+    );
+}
+
+/** Checks that each call names its host, which Envoy then resolves. */
+function checkDynamicDns(
+  { hosts, ports, endpoints, workloadSelector }: ServiceEntry,
+  place: Place,
+): void {
+  hosts.forEach((host, index) => {
+    if (!host.startsWith('*.') && host !== '*')
+      wrong(
+        below(place, `hosts[${index}]`),
+        `'${host}' is one name, and resolution DYNAMIC_DNS is for a host with '*.': use DNS`,
+      );
+  });
+  ports.forEach(({ protocol }, index) => {
+    if (!isHttp(protocol) && !isTls(protocol))
+      wrong(
+        below(place, `ports[${index}].protocol`),
+        'with resolution DYNAMIC_DNS only HTTP and TLS name the host of a connection: give one of them',
+      );
+  });
+  if (endpoints.length > 0)
+    wrong(
+      below(place, 'endpoints'),
+      'with resolution DYNAMIC_DNS there are none: leave them out, or use DNS',
+    );
+  if (workloadSelector !== undefined)
+    wrong(
+      below(place, 'workloadSelector'),
+      'with resolution DYNAMIC_DNS no workload is selected: leave it out, or use STATIC',
     );
 }
 

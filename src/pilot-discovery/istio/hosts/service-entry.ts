@@ -8,7 +8,7 @@ export interface ServiceEntry {
   readonly addresses: readonly string[];
   readonly ports: readonly ServicePort[];
   readonly location: 'external' | 'internal';
-  readonly resolution: 'none' | 'static' | 'dns' | 'dns-round-robin';
+  readonly resolution: Resolution;
   readonly endpoints: readonly Workload[];
   /** Undefined if there is none: then `endpoints` has the endpoints. */
   readonly workloadSelector: Selector;
@@ -16,6 +16,9 @@ export interface ServiceEntry {
   readonly exportTo: ExportTo;
   readonly trafficDistribution: TrafficDistribution;
 }
+
+/** The way to the endpoints of a host. `dynamic-dns`: Envoy resolves the name of each call. */
+export type Resolution = 'none' | 'static' | 'dns' | 'dns-round-robin' | 'dynamic-dns';
 
 export interface ServicePort {
   readonly number: number;

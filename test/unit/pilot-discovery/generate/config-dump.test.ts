@@ -1,7 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { create, type DescMessage } from '@bufbuild/protobuf';
+import { anyPack, AnySchema } from '@bufbuild/protobuf/wkt';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import {
   configDump,
+  messageJson,
   printed,
   resourceJson,
 } from '../../../../src/pilot-discovery/generate/config-dump.ts';
@@ -97,4 +101,27 @@ it.each([
     expect(text).toContain('"value":"***"');
     expect(text).not.toContain('sesame');
   }
+});
+
+/** The messages of extensions that the generators use as values, with the file of each. */
+function usedExtensions(): readonly (readonly [name: string, file: string])[] {
+  const folder = 'src/pilot-discovery/generate';
+  const names = /(?<!type )\{([^}]*)\} from '[./]*\/(shared\/proto\/envoy\/extensions\/[^']+)'/g;
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [...readFileSync(`${folder}/${file}`, 'utf8').matchAll(names)])
+    .flatMap(([, imported = '', file = '']) =>
+      [...imported.matchAll(/(?<!type |as )\b(\w+Schema)\b(?: as|,|\s*$)/g)].map(
+        ([, name = '']) => [name, file] as const,
+      ),
+    );
+}
+
+it.each(usedExtensions())('can print %s of %s', async (name, file) => {
+  const module = (await import(`../../../../src/${file}`)) as Readonly<Record<string, DescMessage>>;
+  const schema = module[name];
+  if (schema === undefined) throw new Error(`there is no ${name}`);
+  expect(messageJson(AnySchema, anyPack(schema, create(schema)))).toMatchObject({
+    '@type': `type.googleapis.com/${schema.typeName}`,
+  });
 });

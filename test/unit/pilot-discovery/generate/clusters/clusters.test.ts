@@ -139,6 +139,25 @@ describe('endpointsOf', () => {
   });
 
   it.each([
+    [['10.0.0.1'], 'V4_ONLY'],
+    [['fd00::1'], 'V6_ONLY'],
+  ])('has the names of calls as the endpoints of DYNAMIC_DNS, at %s', (addresses, family) => {
+    const yaml = entry('dd', `{ hosts: ['*.dd.test'], resolution: DYNAMIC_DNS, ${ports} }`);
+    const cluster = saidBy(
+      ClusterSchema,
+      clustersOf(environmentOf(yaml), proxyAt({ addresses })),
+      'outbound|80||*.dd.test',
+    );
+    expect(cluster).toMatchObject({
+      cluster_type: {
+        name: 'envoy.clusters.dynamic_forward_proxy',
+        typed_config: { dns_cache_config: { name: 'dynamic_dns', dns_lookup_family: family } },
+      },
+      lb_policy: 'CLUSTER_PROVIDED',
+    });
+  });
+
+  it.each([
     [['10.0.0.1'], '127.0.0.1'],
     [['10.0.0.1', 'fd00::1'], '::1'],
   ])('has [::1] of a Sidecar at the loopback that a proxy at %s has', (addresses, address) => {

@@ -45,7 +45,10 @@ rds:
   config_source: { ads: {}, initial_fetch_timeout: 0s, resource_api_version: V3 }`;
   const of = (protocol: Protocol, metadata = '') =>
     printed(
-      outboundManager(noReporting, proxyIn(metadata), '0.0.0.0_80', { routeName: '80', protocol }),
+      outboundManager(noReporting, proxyIn(metadata), new Map(), '0.0.0.0_80', {
+        routeName: '80',
+        protocol,
+      }),
     );
 
   it('asks for its routes', () => {

@@ -85,6 +85,24 @@ describe('the listeners for what an application calls', () => {
       listener('0.0.0.0', 80, httpOf80.replace('TCP to Passthrough', 'TCP to BlackHole')),
       { mesh: 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }' },
     ],
+    ...['', ', addresses: [240.0.0.1]'].map((addresses): [string, readonly string[], string] => [
+      `TLS to names that Envoy resolves, only for these names${addresses}`,
+      [
+        resourceText(
+          'ServiceEntry',
+          'd',
+          `{ hosts: ['*.d.mesh'], resolution: DYNAMIC_DNS, ports: [{ number: 443, name: p, protocol: TLS }]${addresses} }`,
+        ),
+      ],
+      listener(
+        addresses === '' ? '0.0.0.0' : '240.0.0.1',
+        443,
+        `
+filter_chains: [${chain('sni_dynamic_forward_proxy", "TCP to outbound|443||*.d.mesh', "{ server_names: ['*.d.mesh'] }")}]
+${others()}
+listener_filters: [tls_inspector]`,
+      ),
+    ]),
     [
       'TCP: at the address of the service',
       [service('a', 'number: 90, protocol: TCP', 'resolution: STATIC, addresses: [240.0.0.1]')],

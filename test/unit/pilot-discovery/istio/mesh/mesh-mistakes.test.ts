@@ -58,7 +58,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ hosts: [a.com], ports: [{ number: 80, name: a }], resolution: STATICC }',
-      "resolution: 'STATICC' is not one of NONE, STATIC, DNS, DNS_ROUND_ROBIN",
+      "resolution: 'STATICC' is not one of NONE, STATIC, DNS, DNS_ROUND_ROBIN, DYNAMIC_DNS",
     ],
     [
       '{ location: INSIDE, hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.1 }] }',
@@ -86,7 +86,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       "{ hosts: ['*.a.com'], ports: [{ number: 80, name: a }], resolution: DNS }",
-      'resolution: a host with * cannot be looked up: give endpoints, or resolution NONE',
+      'resolution: a host with * cannot be looked up: give endpoints, or resolution NONE or DYNAMIC_DNS',
     ],
     [
       '{ hosts: [a.com], ports: [{ number: 80, name: a }], resolution: STATIC, endpoints: [{ address: 10.0.0.1, weight: -1 }] }',
@@ -103,6 +103,22 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     [
       '{ hosts: [a.com], ports: [{ number: 80, name: a }], resolution: DNS_ROUND_ROBIN, endpoints: [{ address: b.com }, { address: c.com }] }',
       'endpoints: with resolution DNS_ROUND_ROBIN there is one at most: use DNS',
+    ],
+    [
+      '{ hosts: [a.com], ports: [{ number: 80, name: a, protocol: HTTP }], resolution: DYNAMIC_DNS }',
+      "hosts[0]: 'a.com' is one name, and resolution DYNAMIC_DNS is for a host with '*.': use DNS",
+    ],
+    [
+      "{ hosts: ['*.a.com'], ports: [{ number: 80, name: a, protocol: TCP }], resolution: DYNAMIC_DNS }",
+      'ports[0].protocol: with resolution DYNAMIC_DNS only HTTP and TLS name the host of a connection: give one of them',
+    ],
+    [
+      "{ hosts: ['*.a.com'], ports: [{ number: 80, name: a, protocol: HTTP }], resolution: DYNAMIC_DNS, endpoints: [{ address: b.com }] }",
+      'endpoints: with resolution DYNAMIC_DNS there are none: leave them out, or use DNS',
+    ],
+    [
+      "{ hosts: ['*.a.com'], ports: [{ number: 80, name: a, protocol: HTTP }], resolution: DYNAMIC_DNS, workloadSelector: { labels: { a: b } } }",
+      'workloadSelector: with resolution DYNAMIC_DNS no workload is selected: leave it out, or use STATIC',
     ],
   ],
   WorkloadEntry: [
