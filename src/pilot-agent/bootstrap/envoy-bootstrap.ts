@@ -2,6 +2,7 @@
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { overloadManager } from './overload.ts';
 import { type Findings, type Json, typedConfig, wellFormed } from './proto-json.ts';
+import { discoversItself, ownClusterName } from './own-cluster.ts';
 import { portClashes, staticResources } from './static-resources.ts';
 import { statLabels, statsConfig, statsInclusion, statsSinks, statsTags } from './stats.ts';
 import { tracing } from './tracing.ts';
@@ -22,7 +23,7 @@ export type BootstrapResult =
  * Envoy 1.36 accepts the result for any inputs, if the files that it names exist.
  */
 export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
-  const { config, metadata, addresses, ipv6, outlierLogPath } = inputs;
+  const { config, metadata, addresses, ipv6 } = inputs;
   const { region, zone, subZone } = inputs.locality;
   const findings: Findings = { problems: [...portClashes(inputs)], warnings: [] };
   const given = (text: string) => (text === '' ? undefined : text);
@@ -70,10 +71,19 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
       ? undefined
       : overloadManager(inputs.memoryLimit, metadata, findings),
     stats_sinks: sinks.length === 0 ? undefined : sinks,
-    cluster_manager:
-      outlierLogPath === '' ? undefined : { outlier_detection: { event_log_path: outlierLogPath } },
+    cluster_manager: clusterManager(inputs),
   };
   return findings.problems.length > 0
     ? { ok: false, problems: findings.problems }
     : { ok: true, bootstrap: wellFormed(document), warnings: findings.warnings };
+}
+
+function clusterManager({ metadata, outlierLogPath }: BootstrapInputs): Json {
+  const isLogged = outlierLogPath !== '';
+  const isKnown = discoversItself(metadata);
+  if (!isLogged && !isKnown) return undefined;
+  return {
+    outlier_detection: isLogged ? { event_log_path: outlierLogPath } : undefined,
+    local_cluster_name: isKnown ? ownClusterName : undefined,
+  };
 }

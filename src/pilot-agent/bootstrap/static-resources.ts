@@ -1,5 +1,6 @@
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { localCluster, reportCluster, xdsCluster } from './clusters.ts';
+import { discoversItself, ownCluster } from './own-cluster.ts';
 import { type Findings, type Json, typedConfig } from './proto-json.ts';
 import { sdsCluster } from './secret-clusters.ts';
 import type { Problem } from '../../shared/text/value.ts';
@@ -91,6 +92,7 @@ export function staticResources(inputs: BootstrapInputs, tracer: Json, findings:
     ...(probed ? [localCluster('agent', localhost, statusPort)] : []),
     ...(sds === undefined ? [] : [sdsCluster(sds.socket)]),
     xdsCluster(inputs, findings),
+    ...(discoversItself(inputs.metadata) ? [ownCluster] : []),
     ...(tracer === undefined ? [] : [tracer]),
     ...(metrics === undefined
       ? []

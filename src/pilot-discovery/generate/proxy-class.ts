@@ -50,12 +50,13 @@ function alwaysSaid(node: ProxyNode): string {
   if (cachedText !== undefined) return cachedText;
   const { role, namespace, dnsDomain, interception, locality, network, clusterId, tls } = node;
   const { addresses, ownPorts, bindable, http10, exactBalance, meshId, tracing } = node;
-  const { networkView, credentials } = node;
+  const { networkView, credentials, ownCluster } = node;
   const families = addresses.map((address) => (isIPv6(address) ? 'v6' : 'v4'));
   const text = JSON.stringify([
     ...[role, namespace, dnsDomain, interception, locality, network, networkView, clusterId, tls],
     ...[ownPorts, bindable, http10, exactBalance, families, meshId, tracing ?? null],
     credentials,
+    ownCluster,
   ]);
   texts.set(node, text);
   return text;

@@ -242,9 +242,7 @@ function tlsOf(
   const policy = policyFor(rule?.spec, number, named.subset);
   const endpoints = inputs.endpoints.get(number) ?? [];
   const isDirect =
-    service.resolution === 'none' ||
-    service.resolution === 'dynamic-dns' ||
-    isPassthrough(policy);
+    service.resolution === 'none' || service.resolution === 'dynamic-dns' || isPassthrough(policy);
   const isAutomatic =
     environment.mesh.enableAutoMtls &&
     service.location === 'internal' &&

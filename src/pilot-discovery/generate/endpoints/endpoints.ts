@@ -9,11 +9,12 @@ import {
 import { mutualTlsMark, disablingPolicies } from '../tls/mutual-tls-mark.ts';
 import { outboundName, outboundSni } from '../scope/cluster-name.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
-import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
+import { encodeResource, type SortedView, withResources } from '../encoding/encode-resource.ts';
 import { isEds } from '../scope/resolution.ts';
 import { isPassthrough } from './load-balancing.ts';
 import { localityPolicyOf } from '../scope/locality-policy.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
+import { ownAssignment } from './own-assignment.ts';
 import { memoTable } from '../scope/memo.ts';
 import { reachOf, scopeOfNetwork, visibleTo } from './network-gateways.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
@@ -25,6 +26,15 @@ import { viewByHost } from '../scope/view-by-host.ts';
 
 /** Returns the endpoints of all clusters of a proxy that subscribe to them. */
 export function endpointView(environment: Environment, node: ProxyNode): SortedView {
+  const view = outboundEndpoints(environment, node);
+  if (node.ownCluster === 'unknown') return view;
+  const own = ownAssignment(environment, node);
+  return withOwn([view, own], '', () => withResources(view, [[own.name, own]]));
+}
+
+const withOwn = memoTable<SortedView>();
+
+function outboundEndpoints(environment: Environment, node: ProxyNode): SortedView {
   const { services } = outboundScope(environment, node);
   const place = scopeOfPlace(environment, node);
   const passage = passageOf(environment, node);

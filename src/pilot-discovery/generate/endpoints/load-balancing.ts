@@ -40,10 +40,27 @@ function commonLbConfig(
     ...((outlierDetection !== undefined || distribution === 'close') && {
       healthyPanicThreshold: { value: outlierDetection?.minHealthPercent ?? 0 },
     }),
-    ...(isWeighted(localityPolicyOf(policy, distribution)) && {
-      localityConfigSpecifier: { case: 'localityWeightedLbConfig', value: {} },
-    }),
+    ...localityConfig(policy, distribution),
   };
+}
+
+/** Returns whether the zone of the caller, or the weights of localities, have an effect. */
+function localityConfig(
+  policy: PortPolicy,
+  distribution: TrafficDistribution,
+): Pick<NonNullable<Cluster['commonLbConfig']>, 'localityConfigSpecifier'> {
+  const zones = policy.loadBalancer?.zones;
+  if (zones !== undefined) {
+    // By default Envoy prefers the own zone of all proxies that have a local cluster.
+    const value =
+      zones.preference === 'none'
+        ? { routingEnabled: { value: 0 } }
+        : { routingEnabled: { value: 100 }, minClusterSize: BigInt(zones.minClusterSize) };
+    return { localityConfigSpecifier: { case: 'zoneAwareLbConfig', value } };
+  }
+  return isWeighted(localityPolicyOf(policy, distribution))
+    ? { localityConfigSpecifier: { case: 'localityWeightedLbConfig', value: {} } }
+    : {};
 }
 
 /** Returns whether localities have weights: with `distribute`, or with failover that is active. */

@@ -26,7 +26,7 @@ export interface Placed {
  */
 export function placed(
   endpoints: readonly Endpoint[],
-  { settings, failover }: LocalityPolicy,
+  { settings, failover, tiers }: LocalityPolicy,
   place: LocalityPlace,
   reach: ReachEndpoints,
 ): readonly Placed[] {
@@ -35,7 +35,7 @@ export function placed(
   const share = settings?.distribute.find(({ from }) => isWithinLocality(place.locality, from));
   if (share !== undefined) return distributed(localities, share.to);
   if ((settings?.distribute.length ?? 0) > 0 || failover === 'inactive') return localities;
-  return prioritized(localities, settings, place);
+  return prioritized(localities, settings, tiers, place);
 }
 
 function byLocality(endpoints: readonly Endpoint[], reach: ReachEndpoints): readonly Placed[] {
@@ -102,12 +102,15 @@ function distributed(
 function prioritized(
   localities: readonly Placed[],
   settings: LocalitySettings | undefined,
+  tiers: LocalityPolicy['tiers'],
   place: LocalityPlace,
 ): readonly Placed[] {
   const failover = settings?.failover ?? [];
   const wanted = (settings?.failoverPriority ?? []).map((text) => wantedLabel(text, place));
   const distance = (locality: string): number =>
-    wanted.length > 0 && failover.length === 0 ? 0 : distanceOf(locality, place.locality, failover);
+    tiers === 'localities' && wanted.length > 0 && failover.length === 0
+      ? 0
+      : distanceOf(locality, place.locality, failover, tiers);
   const split = localities.flatMap(({ locality, endpoints }): Placed[] => {
     const far = distance(locality);
     if (endpoints.length === 0) return [{ locality, priority: far, weight: 0, endpoints }];
@@ -136,6 +139,7 @@ function distanceOf(
   locality: string,
   from: string,
   failover: LocalitySettings['failover'],
+  tiers: LocalityPolicy['tiers'],
 ): number {
   const [region = '', zone = '', subzone = ''] = locality.split('/');
   const [ownRegion = '', ownZone = '', ownSubzone = ''] = from.split('/');
@@ -143,6 +147,7 @@ function distanceOf(
     const next = failover.find((entry) => entry.from === ownRegion);
     return next === undefined || next.to === region ? 3 : 4;
   }
+  if (tiers === 'regions') return 0;
   if (zone !== ownZone) return 2;
   return subzone === ownSubzone ? 0 : 1;
 }

@@ -7,6 +7,8 @@ export interface LocalityPolicy {
   readonly settings: LocalitySettings | undefined;
   /** Whether the nearest endpoints come first. Otherwise only `distribute` has an effect. */
   readonly failover: 'active' | 'inactive';
+  /** `regions`: Envoy itself chooses between the localities of a region. */
+  readonly tiers: 'localities' | 'regions';
 }
 
 /** The labels that an endpoint shares with a caller that is close to it, the widest first. */
@@ -26,14 +28,22 @@ const close: LocalitySettings = {
 
 /**
  * Returns how requests to a service prefer localities. A rule comes before the preference of the
- * service. As in Istio, a rule needs outlier detection for failover, and the preference does not.
+ * service. As in Istio, a rule needs outlier detection for failover; the preference, and regions of
+ * zones, do not.
  */
 export function localityPolicyOf(
   { loadBalancer, outlierDetection }: PortPolicy,
   distribution: TrafficDistribution,
 ): LocalityPolicy {
-  const ruled = loadBalancer?.locality;
+  const { locality: ruled, zones } = loadBalancer ?? {};
+  if (zones?.preference === 'own-zone') {
+    const { failover, failoverPriority } = zones;
+    const settings = { enabled: true, distribute: [], failover, failoverPriority };
+    return { settings, failover: 'active', tiers: 'regions' };
+  }
+  const tiers = 'localities';
   if (ruled === undefined && distribution === 'close')
-    return { settings: close, failover: 'active' };
-  return { settings: ruled, failover: outlierDetection === undefined ? 'inactive' : 'active' };
+    return { settings: close, failover: 'active', tiers };
+  const failover = outlierDetection === undefined ? 'inactive' : 'active';
+  return { settings: ruled, failover, tiers };
 }

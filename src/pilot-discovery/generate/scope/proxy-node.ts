@@ -29,6 +29,8 @@ export interface ProxyNode {
   readonly ownPorts: readonly number[];
   /** `region/zone/subzone` */
   readonly locality: string;
+  /** Whether its Envoy has a cluster of its own workload, `local_cluster`. */
+  readonly ownCluster: 'known' | 'unknown';
   /** The ports that it may bind: a pod without privileges may not bind ports below 1024. */
   readonly bindable: 'any' | 'unprivileged';
   /** Whether its connection managers accept HTTP/1.0 too. */

@@ -59,6 +59,7 @@ export function readNode(
     networkView: namesIn(text('REQUESTED_NETWORK_VIEW')),
     ownPorts: [port('ENVOY_PROMETHEUS_PORT') || 15_090, port('ENVOY_STATUS_PORT') || 15_021],
     locality,
+    ownCluster: isTrue(text('ENABLE_SELF_DISCOVERY')) ? 'known' : 'unknown',
     bindable: isTrue(text('UNPRIVILEGED_POD')) ? 'unprivileged' : 'any',
     http10: text('HTTP10') === '1' ? 'accepted' : 'refused',
     exactBalance: {

@@ -62,6 +62,7 @@ export interface LoadBalancer {
           | { readonly type: 'maglev'; readonly tableSize: number };
       };
   readonly locality: LocalitySettings | undefined;
+  readonly zones: ZoneSettings | undefined;
   readonly warmup:
     | {
         readonly durationMs: number;
@@ -88,9 +89,26 @@ export interface LocalitySettings {
     readonly from: string;
     readonly to: Readonly<Record<string, number>>;
   }[];
-  readonly failover: readonly { readonly from: string; readonly to: string }[];
+  readonly failover: readonly Failover[];
   readonly failoverPriority: readonly string[];
 }
+
+/** The region that takes the requests of another one whose endpoints fail. */
+export interface Failover {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Whether Envoy prefers the endpoints of its own zone, by the number of callers in each zone. */
+export type ZoneSettings =
+  | { readonly preference: 'none' }
+  | {
+      readonly preference: 'own-zone';
+      /** With fewer endpoints in its region, Envoy prefers none. */
+      readonly minClusterSize: number;
+      readonly failover: readonly Failover[];
+      readonly failoverPriority: readonly string[];
+    };
 
 export interface ConnectionPool {
   readonly tcp: {

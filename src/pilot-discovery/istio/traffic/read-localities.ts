@@ -1,8 +1,9 @@
-import type { LocalitySettings } from './destination-rule.ts';
+import type { Failover, LocalitySettings, ZoneSettings } from './destination-rule.ts';
 import {
   below,
   boolean,
   list,
+  maybe,
   members,
   named,
   needed,
@@ -32,22 +33,7 @@ export const localities: ReadMember<LocalitySettings> = (value, place) =>
       const sum = Object.values(to).reduce<number>((total, weight) => total + (weight ?? 0), 0);
       if (sum !== 100) wrong(within, `the weights make ${sum}, and not 100`);
     });
-    const failover = get(
-      'failover',
-      list((entry, entryPlace) =>
-        members(entry, entryPlace, [], (entryMember) => ({
-          from: entryMember('from', region),
-          to: entryMember('to', region),
-        })),
-      ),
-    );
-    failover.forEach(({ from, to }, index) => {
-      if (from === to)
-        wrong(
-          placeOf(`failover[${index}].to`),
-          `'${to}' is the region that fails over: name another one`,
-        );
-    });
+    const failover = get('failover', failovers);
     if (distribute.length > 0 && failover.length > 0)
       wrong(place, 'distribute and failover exclude each other: leave one out');
     return {
@@ -60,6 +46,42 @@ export const localities: ReadMember<LocalitySettings> = (value, place) =>
       failoverPriority: get('failoverPriority', list(needed)),
     };
   });
+
+/** Reads whether Envoy prefers its own zone. */
+export const zones: ReadMember<ZoneSettings> = (value, place) =>
+  members(value, place, [], (get) => {
+    const enabled = get('enabled', boolean);
+    const minClusterSize = get('minClusterSize', maybe(whole(1, 2 ** 31 - 1)));
+    const [failover, failoverPriority] = [
+      get('failover', failovers),
+      get('failoverPriority', list(needed)),
+    ];
+    if (enabled === false) return { preference: 'none' };
+    // Envoy's own default is 6 too.
+    return {
+      preference: 'own-zone',
+      minClusterSize: minClusterSize ?? 6,
+      failover,
+      failoverPriority,
+    };
+  });
+
+const failovers: ReadMember<readonly Failover[]> = (value, place) => {
+  const all = list((entry, entryPlace) =>
+    members(entry, entryPlace, [], (entryMember) => ({
+      from: entryMember('from', region),
+      to: entryMember('to', region),
+    })),
+  )(value, place);
+  all.forEach(({ from, to }, index) => {
+    if (from === to)
+      wrong(
+        below(place, `[${index}].to`),
+        `'${to}' is the region that fails over: name another one`,
+      );
+  });
+  return all;
+};
 
 const region: ReadMember<string> = (value, place) => {
   const read = needed(value, place);

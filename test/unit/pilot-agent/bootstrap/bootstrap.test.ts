@@ -173,6 +173,24 @@ describe('bootstrap', () => {
     expect(made({}, { outlierLogPath: '' }).document).not.toHaveProperty('cluster_manager');
   });
 
+  it.each([
+    ['true', ['local_cluster']],
+    ['1', ['local_cluster']],
+    ['false', []],
+    [undefined, []],
+  ])('has a cluster of its own workload if the metadata says so: %s', (given, names) => {
+    const metadata = given === undefined ? {} : { ENABLE_SELF_DISCOVERY: given };
+    const { document } = made({}, { outlierLogPath: '', metadata });
+    expect(document.static_resources.clusters).toEqual(
+      expect.arrayContaining(
+        names.map((name): unknown => expect.objectContaining({ name, type: 'EDS' })),
+      ),
+    );
+    expect(document.cluster_manager).toEqual(
+      names.length === 0 ? undefined : { local_cluster_name: 'local_cluster' },
+    );
+  });
+
   it('matches digits in response codes (the Go agent: the letter d)', () => {
     const regex =
       made().document.stats_config.stats_tags.find(({ tag_name }) => tag_name === 'response_code')

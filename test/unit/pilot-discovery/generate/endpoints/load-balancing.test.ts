@@ -133,6 +133,21 @@ common_lb_config: {}`,
       '{ lb_policy: LEAST_REQUEST, common_lb_config: {} }',
     ],
     [
+      'the own zone, from six endpoints on',
+      '{ zoneAwareLbSetting: {} }',
+      '{ lb_policy: LEAST_REQUEST, common_lb_config: { zone_aware_lb_config: { routing_enabled: { value: 100 }, min_cluster_size: "6" } } }',
+    ],
+    [
+      'the own zone, from another number on',
+      '{ simple: RANDOM, zoneAwareLbSetting: { enabled: true, minClusterSize: 1 } }',
+      '{ lb_policy: RANDOM, common_lb_config: { zone_aware_lb_config: { routing_enabled: { value: 100 }, min_cluster_size: "1" } } }',
+    ],
+    [
+      'no zone, which Envoy has to be told',
+      '{ zoneAwareLbSetting: { enabled: false } }',
+      '{ lb_policy: LEAST_REQUEST, common_lb_config: { zone_aware_lb_config: { routing_enabled: {} } } }',
+    ],
+    [
       'failover, which needs an outlierDetection',
       '{ localityLbSetting: { failover: [{ from: r1, to: r2 }] } }',
       '{ lb_policy: LEAST_REQUEST, common_lb_config: {} }',

@@ -94,6 +94,42 @@ describe('the endpoints of localities', () => {
 - { locality: us/west/a, priority: 2, weight: 1, endpoints: [3] }`,
     ],
     [
+      'are used by region if Envoy chooses between zones, without outlier detection',
+      '{ loadBalancer: { zoneAwareLbSetting: { enabled: true } } }',
+      everywhere,
+      `
+- { locality: asia/south/a, priority: 1, weight: 1, endpoints: [5] }
+- { locality: eu/north/a, priority: 1, weight: 1, endpoints: [4] }
+- { locality: us/east/a, priority: 0, weight: 1, endpoints: [1] }
+- { locality: us/east/b, priority: 0, weight: 1, endpoints: [2] }
+- { locality: us/west/a, priority: 0, weight: 1, endpoints: [3] }`,
+    ],
+    [
+      'are used by the regions that zones name, below their labels',
+      '{ loadBalancer: { zoneAwareLbSetting: { failover: [{ from: us, to: eu }], failoverPriority: [tier] } } }',
+      [
+        'us/east/a 0 {tier:gold}',
+        'us/west/a',
+        'eu/north/a',
+        'asia/south/a',
+        'eu/north/b 0 {tier:gold}',
+      ],
+      `
+- { locality: asia/south/a, priority: 4, weight: 1, endpoints: [4] }
+- { locality: eu/north/a, priority: 3, weight: 1, endpoints: [3] }
+- { locality: eu/north/b, priority: 1, weight: 1, endpoints: [5] }
+- { locality: us/east/a, priority: 0, weight: 1, endpoints: [1] }
+- { locality: us/west/a, priority: 2, weight: 1, endpoints: [2] }`,
+    ],
+    [
+      'are used alike if zones are switched off',
+      '{ loadBalancer: { zoneAwareLbSetting: { enabled: false, failover: [{ from: us, to: eu }] } } }',
+      ['us/west/a', 'eu/north/a'],
+      `
+- { locality: eu/north/a, priority: 0, weight: 1, endpoints: [2] }
+- { locality: us/west/a, priority: 0, weight: 1, endpoints: [1] }`,
+    ],
+    [
       'have priorities without gaps',
       `{ ${failing} }`,
       ['us/west/a', 'eu/north/a'],

@@ -388,6 +388,22 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       'trafficPolicy.loadBalancer.localityLbSetting.distribute[0].to: the weights make 50, and not 100',
     ],
     [
+      '{ host: a.com, trafficPolicy: { loadBalancer: { zoneAwareLbSetting: { failover: [{ from: a, to: a }] } } } }',
+      "trafficPolicy.loadBalancer.zoneAwareLbSetting.failover[0].to: 'a' is the region that fails over: name another one",
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { loadBalancer: { zoneAwareLbSetting: { minClusterSize: 0 } } } }',
+      'trafficPolicy.loadBalancer.zoneAwareLbSetting.minClusterSize: 0 is not a whole number from 1 to 2147483647',
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { loadBalancer: { localityLbSetting: {}, zoneAwareLbSetting: {} } } }',
+      'trafficPolicy.loadBalancer: localityLbSetting and zoneAwareLbSetting exclude each other: leave one out',
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { loadBalancer: { consistentHash: { useSourceIp: true }, zoneAwareLbSetting: {} } } }',
+      'trafficPolicy.loadBalancer.zoneAwareLbSetting: with consistentHash Envoy prefers no zone: it has effect on regions only',
+    ],
+    [
       '{ host: a.com, trafficPolicy: { loadBalancer: { localityLbSetting: { failover: [{ from: a, to: a }] } } } }',
       "trafficPolicy.loadBalancer.localityLbSetting.failover[0].to: 'a' is the region that fails over: name another one",
     ],

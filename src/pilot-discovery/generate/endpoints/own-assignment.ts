@@ -1,0 +1,32 @@
+import type { XdsResource } from '../../push/view.ts';
+import { type Environment, serviceKey } from '../../environment/environment.ts';
+import { ClusterLoadAssignmentSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import { encodeResource } from '../encoding/encode-resource.ts';
+import { ownPorts } from '../scope/own-ports.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { endpointsWith, loadAssignment } from './load-assignment.ts';
+import { directly } from './network-gateways.ts';
+
+/** The name that Istio has for the workload of the proxy that asks (since 1.31). */
+const name = 'local_cluster';
+
+/**
+ * Returns the endpoints of the workload of a proxy, by locality: those of the service at its lowest
+ * port. If no service has it, there are none, and Envoy prefers no zone.
+ */
+export function ownAssignment(environment: Environment, node: ProxyNode): XdsResource {
+  const [own] = ownPorts(environment, node);
+  const endpoints = own && environment.endpoints.get(serviceKey(own.service))?.get(own.port.number);
+  return encodeResource(
+    ClusterLoadAssignmentSchema,
+    name,
+    loadAssignment(
+      name,
+      endpointsWith(endpoints ?? [], {}),
+      { settings: undefined, failover: 'inactive', tiers: 'localities' },
+      node,
+      { isMutual: () => false, reach: directly },
+    ),
+    own === undefined ? [] : [own.service.key],
+  );
+}
