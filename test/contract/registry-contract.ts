@@ -92,11 +92,11 @@ function noticed(store: Store): unknown {
         ),
       }))
       .sort((a, b) => (a.host < b.host ? -1 : 1)),
-    versions: Object.fromEntries(
+    contents: Object.fromEntries(
       [...eachResource(store.resources)]
         .filter(([, { namespace }]) => namespace === contractNamespace)
         .filter(([, { kind }]) => !/^Consul|^ServiceEntry$/.test(kind))
-        .map(([key, { version }]) => [key, version]),
+        .map(([key, resource]) => [key, { ...resource, origin: undefined }]),
     ),
   };
 }
@@ -171,11 +171,11 @@ export function registryContract<T>(
     'from the middle': [...all.slice(all.length / 2), ...all.slice(0, all.length / 2)],
   };
   const second = 'second';
-  /** Gives another source each resource of the store, in another version. */
+  /** Gives another source each resource of the store, with other content. */
   const withSecond = (store: Store): Store => {
     const upserts = [...eachResource(store.resources)].map(([, resource]) => ({
       ...resource,
-      version: `${resource.version}-2`,
+      annotations: { ...resource.annotations, source: second },
       origin: { ...resource.origin, source: second },
     }));
     const [after] = reduceStore(store, { type: 'changed', source: second, upserts, removes: [] });

@@ -14,7 +14,7 @@ import type {
   Workload,
 } from '../../src/pilot-discovery/istio/hosts/service-entry.ts';
 
-/** A resource `KIND/NAMESPACE/NAME`, whose version is what it says. */
+/** A resource `KIND/NAMESPACE/NAME`. */
 export function resource<K extends Kind>(
   key: `${K}/${string}/${string}`,
   spec: Specs[K],
@@ -26,9 +26,6 @@ export function resource<K extends Kind>(
     kind: kind as K,
     namespace,
     name,
-    version: JSON.stringify([said.labels, said.createdMs, spec], (_, value: unknown) =>
-      value instanceof Map ? [...(value as Map<unknown, unknown>)] : value,
-    ),
     origin: { source: 'files', path: `${name}.yaml`, line: 1 },
     ...said,
     spec,

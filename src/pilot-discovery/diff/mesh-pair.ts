@@ -3,6 +3,7 @@ import { type ChangeClass, noChanges } from '../environment/changes.ts';
 import type { Environment, GatewayClusters } from '../environment/environment.ts';
 import { eachResource, resourceAt, type Resources } from '../environment/resources.ts';
 import type { Store } from '../environment/store.ts';
+import { isSameContent } from '../istio/documents/is-same-content.ts';
 import type { ResourceKey } from '../istio/documents/model.ts';
 
 export interface MeshSettings {
@@ -42,8 +43,8 @@ export const meshOf = (store: Store, { domain, gatewayClusters }: MeshSettings):
 
 function changedResources(before: Resources, after: Resources): ReadonlySet<ResourceKey> {
   const keys = new Set<ResourceKey>();
-  for (const [key, { version }] of eachResource(after))
-    if (resourceAt(before, key)?.version !== version) keys.add(key);
+  for (const [key, resource] of eachResource(after))
+    if (!isSameContent(resourceAt(before, key), resource)) keys.add(key);
   for (const [key] of eachResource(before)) if (resourceAt(after, key) === undefined) keys.add(key);
   return keys;
 }

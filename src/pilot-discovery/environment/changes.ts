@@ -1,3 +1,4 @@
+import { isSameContent } from '../istio/documents/is-same-content.ts';
 import type { AnyResource, Kind, Resource, ResourceKey } from '../istio/documents/model.ts';
 
 /** From the class that affects least to the class that affects most. */
@@ -50,7 +51,7 @@ export function changeClass(
   before: AnyResource | undefined,
   after: AnyResource | undefined,
 ): ChangeClass {
-  if (before?.version === after?.version) return 'none';
+  if (isSameContent(before, after)) return 'none';
   const kind = (before ?? after)?.kind;
   if (kind !== undefined && ofEndpoints.has(kind)) return 'endpoints';
   if (before?.kind !== 'ServiceEntry' || after?.kind !== 'ServiceEntry') return 'config';

@@ -1,4 +1,5 @@
 // Why: docs/decisions/096-pods-get-the-locality-of-their-node.md
+import { isSameContent } from '../istio/documents/is-same-content.ts';
 import { keyOf, type Resource, type ResourceKey } from '../istio/documents/model.ts';
 import type { Environment } from './environment.ts';
 import { entriesBy } from './grouped.ts';
@@ -40,8 +41,6 @@ export function placedAt(
   const locality = node?.kind === 'Node' ? node.spec.locality : '';
   if (locality === '') return resource;
   const last = resourceAt(before, key);
-  if (last?.kind === 'Pod' && last.version === resource.version && last.spec.locality === locality)
-    return last;
   const placed: Resource<'Pod'> = { ...resource, spec: { ...resource.spec, locality } };
-  return placed;
+  return isSameContent(last, placed) ? last : placed;
 }

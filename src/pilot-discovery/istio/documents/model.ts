@@ -77,8 +77,6 @@ export interface Resource<K extends Kind = Kind> {
    * resources wins.
    */
   readonly createdMs: number;
-  /** A hash of the content, without the origin. */
-  readonly version: string;
   readonly origin: Origin;
   /**
    * The consequence, in a sentence, if the resource is refused, never had a good version, and so

@@ -1,6 +1,5 @@
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { closedSpec } from './closed-spec.ts';
-import { contentVersion } from './content-version.ts';
 import { headOf } from './document-head.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
 import { groupVersions } from './group-versions.ts';
@@ -142,7 +141,7 @@ function readKnown(
   });
   if (head.name === '') flaws.tell('metadata.name', 'it is missing', 'error');
   const { labels, annotations, created } = metadata;
-  const unversioned: Unversioned = {
+  const content: Content = {
     kind,
     namespace: head.namespace,
     name: head.name,
@@ -153,8 +152,8 @@ function readKnown(
     spec: kind === 'WorkloadEntry' ? labelled(spec as Workload, labels) : spec,
   };
   return flaws.wrongFields().length === 0
-    ? { resource: versioned(unversioned, origin) }
-    : { closing: closingResource(document, unversioned, flaws.wrongFields()) };
+    ? { resource: { ...content, origin } as AnyResource }
+    : { closing: closingResource(document, content, flaws.wrongFields()) };
 }
 
 const readMetadata = (value: unknown, place: Place) =>
@@ -176,19 +175,16 @@ const labelled = (workload: Workload, labels: Readonly<Record<string, string>>):
   labels: { ...workload.labels, ...labels },
 });
 
-type Unversioned = Pick<
+/** A resource without its origin. */
+type Content = Pick<
   AnyResource,
   'kind' | 'namespace' | 'name' | 'labels' | 'annotations' | 'createdMs'
 > & { readonly spec: unknown; readonly closes?: string };
 
-function versioned(resource: Unversioned, origin: Origin): AnyResource {
-  return { ...resource, version: contentVersion(resource), origin } as AnyResource;
-}
-
 /** Undefined if the kind restricts nothing, or if no spec of it can be read. */
 function closingResource(
   { value, head, kind, origin }: KnownDocument,
-  refused: Unversioned,
+  refused: Content,
   wrongFields: readonly string[],
 ): AnyResource | undefined {
   const reader = kinds[kind] as ReadKind<WrittenKind>;
@@ -201,5 +197,6 @@ function closingResource(
   const closed = closedSpec(read(head), ifRefused, spec, group === 'security');
   if (closed === undefined) return undefined;
   const name = head.name === '' ? `${origin.path}:${origin.line}` : head.name;
-  return versioned({ ...refused, name, spec: closed, closes: ifRefused.consequence }, origin);
+  const { consequence } = ifRefused;
+  return { ...refused, name, spec: closed, closes: consequence, origin } as AnyResource;
 }

@@ -1,4 +1,3 @@
-import { contentVersion } from '../../istio/documents/content-version.ts';
 import { isLabel } from '../../istio/fields/host-names.ts';
 import {
   type AnyResource,
@@ -71,22 +70,20 @@ export function consulResources(
   const host = `${service}.service.consul`.toLowerCase();
   const name = nameOf(place, service);
   const common = { namespace, labels: {}, annotations: {}, createdMs: 0 };
-  const declared: Omit<Resource<'ConsulService'>, 'version' | 'origin'> = {
+  const declared: Omit<Resource<'ConsulService'>, 'origin'> = {
     ...common,
     kind: 'ConsulService',
     name,
     spec: { host, ports },
   };
-  const served = instances.map(
-    (instance): Omit<Resource<'ConsulInstance'>, 'version' | 'origin'> => ({
-      ...common,
-      kind: 'ConsulInstance',
-      name: `${name}/${instance.name}`,
-      spec: { service: name, host, port: instance.port, workload: instance.workload },
-    }),
-  );
+  const served = instances.map((instance): Omit<Resource<'ConsulInstance'>, 'origin'> => ({
+    ...common,
+    kind: 'ConsulInstance',
+    name: `${name}/${instance.name}`,
+    spec: { service: name, host, port: instance.port, workload: instance.workload },
+  }));
   const resources = (ports.length === 0 ? [] : [declared, ...served]).map(
-    (resource): AnyResource => ({ ...resource, version: contentVersion(resource), origin }),
+    (resource): AnyResource => ({ ...resource, origin }),
   );
   const shown =
     problems.length > mostFlaws

@@ -1,5 +1,6 @@
 // Why: docs/decisions/094-consul-is-read-as-a-whole.md
 import type { StoreEvent } from '../../environment/store-event.ts';
+import { isSameContent } from '../../istio/documents/is-same-content.ts';
 import type { AnyResource, Flaw, ResourceKey } from '../../istio/documents/model.ts';
 import {
   type ConsulPlace,
@@ -145,7 +146,7 @@ export function emitConsul(before: Emitted, state: ConsulState, place: ConsulPla
   const { source } = place;
   const now = new Map([...state.services.values()].flatMap(({ resources }) => [...resources]));
   const upserts = [...now].flatMap(([key, resource]) =>
-    before.resources.get(key)?.version === resource.version ? [] : [resource],
+    isSameContent(before.resources.get(key), resource) ? [] : [resource],
   );
   const isWhole = state.catalog.type === 'read' && [...state.services.values()].every(isTried);
   const removes = isWhole ? [...before.resources.keys()].filter((key) => !now.has(key)) : [];

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import { changedKeys, SortedMap } from '../../../shared/maps/sorted-map.ts';
 import { unreachable } from '../../../operators/tagged-union.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
+import { isSameContent } from '../../istio/documents/is-same-content.ts';
 import {
   type AnyResource,
   type Flaw,
@@ -185,10 +186,9 @@ function objectAfter(
   const content = read(object);
   const claim = claimsOf({ ...content, kept: new Map() }).get(key);
   const { winner, flaws } = winnerOf(key, claim === undefined ? [] : [claim], before?.resource);
-  const isSame = winner !== undefined && winner.version === before?.resource?.version;
   return {
     resourceVersion,
-    resource: isSame && winner.closes === before.resource.closes ? before.resource : winner,
+    resource: isSameContent(before?.resource, winner) ? before?.resource : winner,
     flaws: [...content.flaws, ...flaws],
   };
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isSameContent } from '../../../../src/pilot-discovery/istio/documents/is-same-content.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import type { Environment } from '../../../../src/pilot-discovery/environment/environment.ts';
 import { eachResource } from '../../../../src/pilot-discovery/environment/resources.ts';
@@ -71,7 +72,7 @@ function used(...events: readonly StoreEvent[]): readonly string[] {
     store = next;
     const after = new Map(eachResource(store.resources));
     const differing = [...new Set([...before.keys(), ...after.keys()])].filter(
-      (key) => before.get(key)?.version !== after.get(key)?.version,
+      (key) => !isSameContent(before.get(key), after.get(key)),
     );
     expect([...changes.keys].sort()).toEqual(expect.arrayContaining(differing.sort()));
     environment = buildEnvironment(environment, store, changes, 'cluster.local', 'all');

@@ -95,9 +95,9 @@ describe('mcpSource', () => {
       .toBe(
         "its answer about ServiceEntry is refused: 'a/b' is no resource of Istio (istio.mcp.v1alpha1)",
       );
-    const nack = server.requests.find(({ errorDetail }) => errorDetail !== undefined);
-    expect(nack?.errorDetail?.message).toContain("'a/b' is no resource");
-    expect(nack?.versionInfo).not.toBe('');
+    const nack = () => server.requests.find(({ errorDetail }) => errorDetail !== undefined);
+    await expect.poll(() => nack()?.errorDetail?.message).toContain("'a/b' is no resource");
+    expect(nack()?.versionInfo).not.toBe('');
     expect(keys()).toEqual(['ServiceEntry/shop/a']);
     server.send('ServiceEntry', []);
     await expect.poll(lost).toBeUndefined();
