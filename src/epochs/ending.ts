@@ -6,8 +6,8 @@ import type { Timing } from './timing.ts';
 /** A process that must end. */
 export interface Leaving {
   readonly epoch: number;
-  /** Its child has already asked it to end. */
-  readonly toldByChild: boolean;
+  /** Who wants it to end. An Envoy that ends has asked its parent to end too. */
+  readonly requester: 'agent' | 'child';
 }
 
 /**
@@ -19,14 +19,14 @@ export interface Leaving {
  * second request in its last moments would kill it before it writes its access log.
  */
 export function ending(
-  { epoch, toldByChild }: Leaving,
+  { epoch, requester }: Leaving,
   proxy: Pick<Proxy, 'drain'>,
   { killAfter }: Pick<Timing, 'killAfter'>,
   scheduler: SchedulerLike,
 ): Observable<Signal> {
   const timeout$ = timer(killAfter, scheduler);
   return concat(
-    toldByChild ? timeout$.pipe(ignoreElements()) : proxy.drain(epoch, 'close'),
+    requester === 'child' ? timeout$.pipe(ignoreElements()) : proxy.drain(epoch, 'close'),
     of<Signal>('SIGTERM'),
     timeout$.pipe(map((): Signal => 'SIGKILL')),
   );

@@ -125,12 +125,12 @@ export function exited(
   const state: AgentState = { ...before, epochs, lineage };
   const parent = relative !== undefined && relative.number < number ? relative : undefined;
   const child = relative !== undefined && relative.number > number ? relative : undefined;
-  const toldBy = exit.kind === 'clean' ? 'child' : 'agent';
+  const requester = exit.kind === 'clean' ? 'child' : 'agent';
 
   if (state.phase !== 'running') {
     if (survivor === undefined) return stopAll(state, outcomeOf(state, exit));
     return gone.stage === 'stopping' && parent !== undefined
-      ? stopLineage(state, gone.lineage, toldBy)
+      ? stopLineage(state, gone.lineage, requester)
       : stay(state);
   }
   const { claim: claimed } = state;
@@ -138,7 +138,7 @@ export function exited(
     return lastGone(state, exit, policy);
   if (claimed?.stage === 'replacing' && survivor === undefined) return launch(state);
   if (claimed?.stage === 'replacing' || gone.lineage !== before.lineage) {
-    return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, toldBy);
+    return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, requester);
   }
   if (child !== undefined) {
     return parentEndedEarly(state) && !isStandalone(claimed) ? claimStandalone(state) : stay(state);

@@ -127,7 +127,7 @@ function lineagesOf({ epochs }: Processes): readonly number[] {
 export function stopLineage<State extends AgentState>(
   state: State,
   lineage: number,
-  toldBy: 'agent' | 'child',
+  requester: 'agent' | 'child',
 ): AgentStep<State> {
   const newest = newestEpoch(state, lineage);
   if (newest === undefined) return stay(state);
@@ -143,7 +143,7 @@ export function stopLineage<State extends AgentState>(
   ]);
   const order: Effect = isKilled
     ? { type: 'kill', epoch: newest.number }
-    : { type: 'stop', epoch: newest.number, toldByChild: toldBy === 'child' };
+    : { type: 'stop', epoch: newest.number, requester };
   return [{ ...state, epochs: new Map(stopping) }, [order]];
 }
 

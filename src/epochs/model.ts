@@ -235,8 +235,8 @@ export type Effect =
     }
   /** Open the log files again. */
   | { readonly type: 'reopen'; readonly epoch: number }
-  /** Ask an epoch to end. `toldByChild`: its child ended cleanly, and has asked it to end too. */
-  | { readonly type: 'stop'; readonly epoch: number; readonly toldByChild: boolean }
+  /** Ask an epoch to end. `child`: its child ended cleanly, and has asked it to end already. */
+  | { readonly type: 'stop'; readonly epoch: number; readonly requester: 'agent' | 'child' }
   | { readonly type: 'kill'; readonly epoch: number }
   /** Kill an epoch unless it is LIVE by now. */
   | { readonly type: 'kill-unless-live'; readonly epoch: number };

@@ -87,14 +87,14 @@ export function watchDetached({
       }),
       ignoreElements(),
     );
-    const told$ = defer(() => of(statusIn(ended))).pipe(
+    const status$ = defer(() => of(statusIn(ended))).pipe(
       pollUntil((status) => status !== undefined, { every: again, limit: timeoutMs }, scheduler),
       takeLast(1),
     );
     const exited$ = timer(0, every, scheduler).pipe(
       filter(() => !lives()),
       take(1),
-      switchMap(() => told$),
+      switchMap(() => status$),
       switchMap((status) =>
         of(readEnd(log, from)).pipe(
           envoyLines(scheduler),

@@ -158,8 +158,8 @@ function windows(
   { minDelay, reread, quiet }: Required<Omit<ReadingDelays, 'random'>>,
   scheduler: SchedulerLike,
 ) {
-  const told$ = sign$.pipe(ofType('changed'));
-  const [gathered$, changed$] = partition(told$, ({ isGathered }) => isGathered === true);
+  const change$ = sign$.pipe(ofType('changed'));
+  const [gathered$, changed$] = partition(change$, ({ isGathered }) => isGathered === true);
   const opened$ = changed$.pipe(
     throttleTime(minDelay, scheduler),
     map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: minDelay })),

@@ -60,12 +60,12 @@ export function fakeProcesses(script: Script) {
         map((signal) => exitOf(signal === 'SIGTERM' ? exits.c : exits.k)),
         delay(answerTime),
       );
-      const told$ = ends.to(process).pipe(
+      const askedToEnd$ = ends.to(process).pipe(
         filter(() => !ignoresTerm(process)),
         map(() => exitOf(exits.c)),
         delay(answerTime),
       );
-      return merge(obeyed$, told$, ends.inTime(process), events$).pipe(
+      return merge(obeyed$, askedToEnd$, ends.inTime(process), events$).pipe(
         tap((event) => {
           // An Envoy that ends cleanly asks its parent to end.
           if (event.type === 'exited' && event.exit.kind === 'clean') ends.now(process);
@@ -101,19 +101,19 @@ function healthOf({ epoch }: Running, script: Script): string {
 
 /** Asks parents to end, as their children do. */
 function childrensOrders(running: readonly Running[], script: Script) {
-  const told$ = new Subject<Running>();
+  const askedToEnd$ = new Subject<Running>();
   const parentOf = ({ lineage, restartEpoch }: Running): Running | undefined =>
     running.findLast(
       (other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1,
     );
   return {
     /** Emits when the child of a process asks it to end. */
-    to: (process: Running) => told$.pipe(filter((parent) => parent === process)),
+    to: (process: Running) => askedToEnd$.pipe(filter((parent) => parent === process)),
 
     /** Asks the parent of a process to end. */
     now(child: Running): void {
       const parent = parentOf(child);
-      if (parent !== undefined) told$.next(parent);
+      if (parent !== undefined) askedToEnd$.next(parent);
     },
 
     /** Asks the parent of a process to end, once the process is LIVE and the time is over. */
@@ -123,7 +123,7 @@ function childrensOrders(running: readonly Running[], script: Script) {
       if (live === undefined || parent === undefined || script.parentShutdown === undefined)
         return EMPTY;
       return timer(live + script.parentShutdown).pipe(
-        tap(() => told$.next(parent)),
+        tap(() => askedToEnd$.next(parent)),
         ignoreElements(),
       );
     },

@@ -198,7 +198,7 @@ export class Stage {
         ? quickest(what) < span.ms
         : quickest(what) > span.ms / 3 && quickest(what) < span.ms * 3;
     const round$ = defer(() => concat(...steps()));
-    const told$ = step(() => {
+    const reported$ = step(() => {
       for (const [what, span] of all) {
         const said = `${span.is} ${span.ms} ms`;
         this.log.push(
@@ -208,7 +208,7 @@ export class Stage {
     });
     return concat(
       round$.pipe(repeat({ count: 10, delay: () => (all.every(isRight) ? EMPTY : of(true)) })),
-      told$,
+      reported$,
     );
   }
 

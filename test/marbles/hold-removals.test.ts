@@ -151,10 +151,10 @@ describe('the entries of a namespace', () => {
         [],
         names(count).map((name) => key(name, 'shop')),
       );
-      const told$ = m
+      const event$ = m
         .hot('a-g', { a: all, g: gone })
         .pipe(holdRemovals(60_000, NEVER, scheduler), map(shown));
-      told$.subscribe({
+      event$.subscribe({
         next: (one) => said.push(one),
         error: (error: unknown) => said.push(String(error)),
       });

@@ -163,18 +163,20 @@ describe('fetchSecrets', () => {
       const fetched$ = fetchSecrets([...secrets.keys()], {
         get: (name) => secrets.get(name) ?? EMPTY,
       });
-      const told$ = fetched$.pipe(map(({ push, missing }) => ({ version: push.version, missing })));
-      m.expectObservable(told$).toBe(expected, { f: answer });
+      const version$ = fetched$.pipe(
+        map(({ push, missing }) => ({ version: push.version, missing })),
+      );
+      m.expectObservable(version$).toBe(expected, { f: answer });
     })();
   });
 
   it(
     'answers nobody’s names at once',
     marbles((m) => {
-      const told$ = fetchSecrets([], { get: () => EMPTY }).pipe(
+      const version$ = fetchSecrets([], { get: () => EMPTY }).pipe(
         map(({ push }) => push.secrets.size),
       );
-      m.expectObservable(told$).toBe('(n|)', { n: 0 });
+      m.expectObservable(version$).toBe('(n|)', { n: 0 });
     }),
   );
 });

@@ -36,13 +36,13 @@ const command = program();
 async function fail(error: unknown): Promise<void> {
   const words = ending(error);
   const [code, why] = words;
-  const isTold =
+  const isLogged =
     why !== undefined &&
     command.args[0] === 'proxy' &&
     (await (
       await import('../run/end/last-words.ts')
     ).lastWords(code, why, command.opts<GivenLogFlags>()));
-  end(isTold ? [code] : words);
+  end(isLogged ? [code] : words);
 }
 
 void command

@@ -36,7 +36,7 @@ export interface KubeOptions extends Omit<SourceOptions, 'on$' | 'watch' | 'ever
 }
 
 /** The members of a custom resource that are not the user's content. */
-const notSaid = ['apiVersion', 'kind', 'metadata', 'status'];
+const ofTheApi = ['apiVersion', 'kind', 'metadata', 'status'];
 
 /**
  * Reads an object of Kubernetes: lists it, and then watches it. A change is read at once; after an
@@ -104,7 +104,7 @@ function contentOf(object: KubeObject): KubeContent {
   }
   return isMap(spec)
     ? spec
-    : Object.fromEntries(Object.entries(object).filter(([name]) => !notSaid.includes(name)));
+    : Object.fromEntries(Object.entries(object).filter(([name]) => !ofTheApi.includes(name)));
 }
 
 /** Returns the part that is asked for. Throws if there is none. */

@@ -89,7 +89,7 @@ function paced(
   pace$: MonoTypeOperatorFunction<Reading>,
   scheduler: SchedulerLike,
 ): ContributingSource {
-  const told$ = follow(source).pipe(
+  const output$ = follow(source).pipe(
     connect((shared$): Observable<SourceOutput> => {
       const reading$ = shared$.pipe(
         ofType('reading'),
@@ -102,7 +102,7 @@ function paced(
       );
     }),
   );
-  return sourceFromEvents(told$, { ...source, scheduler });
+  return sourceFromEvents(output$, { ...source, scheduler });
 }
 
 function isEmpty({ reading: { config = [] } }: Reading): boolean {

@@ -73,7 +73,7 @@ function choose(before: FallbackState, { side, sign, reading }: SideReading): Fa
   const after = { ...before, [side]: reading };
   const { first, fallback } = after;
   if (first === undefined || fallback === undefined) return { ...after, outputs: [] };
-  const serves: Side = says(fallback) && !says(first) ? 'fallback' : 'first';
+  const serves: Side = hasContent(fallback) && !hasContent(first) ? 'fallback' : 'first';
   const name = onlyName(first);
   const isRenamed = serves === 'fallback' && name !== undefined && onlyName(fallback) !== undefined;
   const chosen = isRenamed ? renamedReading(fallback, name) : serves === 'first' ? first : fallback;
@@ -88,7 +88,7 @@ function choose(before: FallbackState, { side, sign, reading }: SideReading): Fa
   return { ...after, outputs: [...status, { type: 'reading', reading: chosen }] };
 }
 
-function says({ config = [] }: ContributedReading): boolean {
+function hasContent({ config = [] }: ContributedReading): boolean {
   return config.some(({ content }) => content !== undefined);
 }
 

@@ -51,7 +51,7 @@ export interface LinkTrouble {
   readonly reason: string;
   readonly since: number;
   /** When it was last logged; undefined if it was not. */
-  readonly toldAt: number | undefined;
+  readonly loggedAt: number | undefined;
 }
 
 export interface RelayState {

@@ -131,14 +131,14 @@ function ofControlPlane(
   state: RelayState,
 ): readonly LogLine[] {
   const { trouble } = state;
-  if (trouble?.toldAt !== undefined && trouble.toldAt !== before.trouble?.toldAt) {
+  if (trouble?.loggedAt !== undefined && trouble.loggedAt !== before.trouble?.loggedAt) {
     const since = new Date(trouble.since).toISOString();
     const fields = { address, reason: trouble.reason, since };
     return [line('xds.unavailable', fields, without(leader(state)))];
   }
   if (event.type !== 'updated' || state.connection.stage === before.connection.stage) return [];
   const { name: controlPlane } = state.connection;
-  if (before.trouble?.toldAt === undefined) {
+  if (before.trouble?.loggedAt === undefined) {
     return [line('xds.connected', { address, ...(controlPlane !== '' && { controlPlane }) })];
   }
   const forMs = event.at - before.trouble.since;

@@ -156,10 +156,10 @@ function withTrouble(
 ): RelayState {
   const { trouble, connection } = state;
   const since = trouble?.since ?? now;
-  const last = trouble?.toldAt;
+  const last = trouble?.loggedAt;
   const pause = trouble?.reason === reason ? toldEvery.same : toldEvery.other;
-  const isTold = connection.stage !== 'answering' && (last === undefined || now - last >= pause);
-  return { ...state, trouble: { reason, since, toldAt: isTold ? now : last } };
+  const isLogged = connection.stage !== 'answering' && (last === undefined || now - last >= pause);
+  return { ...state, trouble: { reason, since, loggedAt: isLogged ? now : last } };
 }
 
 /**

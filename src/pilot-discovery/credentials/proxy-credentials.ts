@@ -50,8 +50,8 @@ export function proxyCredentials(
   { after, max }: ChangeWindow,
   scheduler: SchedulerLike,
 ): ProxyCredentials {
-  const told$ = new Subject<CredentialEvent>();
-  const tell = (event: CredentialEvent): void => told$.next(event);
+  const event$ = new Subject<CredentialEvent>();
+  const tell = (event: CredentialEvent): void => event$.next(event);
   const right$ = readingRights(api, tell, scheduler);
   const credential$ = credentialBook(api, tell, scheduler);
   const encoded = new WeakMap<CredentialContent, Map<string, XdsResource>>();
@@ -100,7 +100,7 @@ export function proxyCredentials(
             );
       return concat(refused$, given$);
     },
-    event$: told$.asObservable(),
+    event$: event$.asObservable(),
   };
 }
 

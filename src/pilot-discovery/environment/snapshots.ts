@@ -70,8 +70,8 @@ export function snapshots(
         return { type: 'source-event', event, changes, store };
       }, undefined),
       filter((sign) => sign !== undefined),
-      connect((told$) => {
-        const first$ = told$.pipe(
+      connect((step$) => {
+        const first$ = step$.pipe(
           filter(({ store }) => isSynced(store)),
           take(1),
           map(({ store }): Due => ({
@@ -80,14 +80,14 @@ export function snapshots(
             changes: { class: 'mesh', keys: new Set() },
           })),
         );
-        const later$ = told$.pipe(
+        const later$ = step$.pipe(
           skipWhile(({ store }) => !isSynced(store)),
           skip(1),
           map(({ store, changes }) => [store, changes] as const),
           inWindows(window, scheduler),
           map(([store, changes]): Due => ({ type: 'due', store, changes })),
         );
-        return merge(told$, first$, later$).pipe(
+        return merge(step$, first$, later$).pipe(
           scan(
             (before: Step, sign: StoreStep | Due) =>
               next(before, sign, settings, () => scheduler.now()),

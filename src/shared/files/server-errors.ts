@@ -23,15 +23,15 @@ export function reportServerErrors(
   { failed, notTaken }: ServerTrouble,
   scheduler: SchedulerLike = asyncScheduler,
 ): void {
-  const toldAt = new Map<string, number>();
+  const loggedAt = new Map<string, number>();
   server.on('error', ({ message: reason }) => {
     if (!server.listening) {
       failed(reason);
       return;
     }
     const now = scheduler.now();
-    if (now - (toldAt.get(reason) ?? -pause) < pause) return;
-    toldAt.set(reason, now);
+    if (now - (loggedAt.get(reason) ?? -pause) < pause) return;
+    loggedAt.set(reason, now);
     notTaken(reason);
   });
 }

@@ -10,8 +10,8 @@ export const run: readonly Mutant[] = [
   {
     id: 'run/last-drain-kills-child',
     file: 'pilot-agent/run/end/last-drain.ts',
-    find: "health === 'up' ? of<Signal>('SIGKILL') : told$",
-    replace: "health === 'up' ? told$ : told$",
+    find: "health === 'up' ? of<Signal>('SIGKILL') : signal$",
+    replace: "health === 'up' ? signal$ : signal$",
   },
   {
     id: 'run/server-had-listened',

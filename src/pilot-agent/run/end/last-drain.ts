@@ -78,14 +78,14 @@ export function lastDrain(
           scan((count) => count + 1, terminations),
           share(),
         );
-        const asked$ = merge(
+        const health$ = merge(
           ...newest.map((process) =>
             skipFailure(drainWhenLive(process, careful, timing, scheduler)),
           ),
         );
         const idle$ = drained({ epochs, parents }, careful, exited$, timing, scheduler);
         const cut$ = requests$.pipe(filter((count) => count >= 2));
-        const drain$ = merge(asked$, idle$, cut$).pipe(take(1), ignoreElements());
+        const drain$ = merge(health$, idle$, cut$).pipe(take(1), ignoreElements());
         const stop$ = defer(() =>
           merge(
             ...lineagesOf(living()).map((lineage) =>
@@ -135,13 +135,13 @@ function endLineage(
   scheduler: SchedulerLike,
 ): Observable<never> {
   const ends = lineage.toReversed().map(({ epoch, life$, send }, index) => {
-    const told$ = ending({ epoch, toldByChild: false }, careful, timing, scheduler);
-    const asked$ = careful.health(epoch).pipe(catchError(() => of<Health>('unknown')));
+    const signal$ = ending({ epoch, requester: 'agent' }, careful, timing, scheduler);
+    const health$ = careful.health(epoch).pipe(catchError(() => of<Health>('unknown')));
     // A child that is coming up is killed: SIGTERM to it would end its parent at once.
     const orders$ =
       index < lineage.length - 1
-        ? asked$.pipe(switchMap((health) => (health === 'up' ? of<Signal>('SIGKILL') : told$)))
-        : told$;
+        ? health$.pipe(switchMap((health) => (health === 'up' ? of<Signal>('SIGKILL') : signal$)))
+        : signal$;
     const over$ = skipFailure(life$.pipe(ignoreElements())).pipe(endWith(undefined));
     return concat(orders$.pipe(tap(send), ignoreElements()), NEVER).pipe(takeUntil(over$));
   });

@@ -29,11 +29,11 @@ import type { SetReading } from '../../secrets/secret.ts';
 import type { SourceChange } from '../../../streams/config-source.ts';
 
 /** The state of the Secrets as a source with its own name. */
-type SourceTold = Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>;
+type SourceState = Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>;
 
 export interface GatewayApi extends GatewaySource {
   /** The state of the Secrets. Hot; does not list or watch anything itself. */
-  readonly told$: Observable<SourceTold>;
+  readonly change$: Observable<SourceState>;
 }
 
 /** The data of a Secret; undefined if the Secret does not belong to a gateway. */
@@ -57,7 +57,7 @@ export function gatewayApi(
     dataOf,
   ).pipe(share({ connector: () => seen$ }), share({ connector: () => new ReplaySubject(1) }));
   return {
-    told$: seen$.pipe(map(toldOf)),
+    change$: seen$.pipe(map(stateOf)),
     secret: (wanted) =>
       store$.pipe(
         filter(({ isListed, trouble }) => isListed || trouble !== undefined),
@@ -104,7 +104,7 @@ function dataOf({ data }: KubeObject): Data {
   return 'token' in data ? undefined : data;
 }
 
-function toldOf({ objects, trouble }: ObjectStore<Data>): SourceTold {
+function stateOf({ objects, trouble }: ObjectStore<Data>): SourceState {
   if (trouble !== undefined) return { ...trouble, type: 'source-unreadable', source: name };
   const hash = createHash('sha256');
   for (const { key, resourceVersion } of objects.values())

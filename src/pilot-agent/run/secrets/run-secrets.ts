@@ -130,7 +130,7 @@ function serveSecrets(
   const link$ =
     gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
   // The earlier streams see what a later one causes.
-  return merge(api?.told$ ?? EMPTY, link$, signsAndMetrics(events$, book)).pipe(
+  return merge(api?.change$ ?? EMPTY, link$, signsAndMetrics(events$, book)).pipe(
     finalize(() => over$.next()),
   );
 }
