@@ -143,12 +143,12 @@ describe.skipIf(kubeProgram === undefined)('the status of resources in a Kuberne
     expect(linesOfFirst('discovery.status_writer_over')).toMatchObject([
       { reason: 'this instance ends' },
     ]);
-    await expect.poll(holder, { timeout: 5_000 }).toMatch(/^(?:second|third)_/);
+    await expect.poll(holder).toMatch(/^(?:second|third)_/);
     const leads = (await holder())?.startsWith('second_') === true ? 0 : 1;
     await others[leads]?.kill();
     const killedAt = performance.now();
     const next = leads === 0 ? /^third_/ : /^second_/;
-    await expect.poll(holder, { timeout: 25_000 }).toMatch(next);
+    await expect.poll(holder).toMatch(next);
     expect(performance.now() - killedAt).toBeGreaterThan(12_000);
     for (const { lines } of others)
       expect(lines('discovery.status_writer').length).toBeLessThanOrEqual(1);
