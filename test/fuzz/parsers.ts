@@ -2,6 +2,7 @@ import type { FuzzedParser } from './parser.ts';
 import { certificateRequests } from './parsers/certificate-requests.ts';
 import { configuration } from './parsers/configuration.ts';
 import { controlPlane } from './parsers/control-plane.ts';
+import { crls } from './parsers/crls.ts';
 import { discovery } from './parsers/discovery.ts';
 import { exposition } from './parsers/exposition.ts';
 import { overrides } from './parsers/overrides.ts';
@@ -19,6 +20,7 @@ export const parsers: readonly FuzzedParser[] = [
   ...discovery,
   ...controlPlane,
   ...certificateRequests,
+  ...crls,
   ...exposition,
   ...service,
   ...status,

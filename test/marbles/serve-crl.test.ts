@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { map, type Observable } from 'rxjs';
 import { beforeAll, describe, it } from 'vitest';
-import { type CrlContent, serveCrl } from '../../src/shared/certificates/serve-crl.ts';
+import { parseCrls, type ParsedCrls } from '../../src/shared/certificates/parse-crls.ts';
+import { serveCrl } from '../../src/shared/certificates/serve-crl.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 import { type TestIssuer, testIssuer } from '../support/plugged-authority.ts';
@@ -26,10 +27,10 @@ beforeAll(async () => {
   ofOther = await testCrl(other, { from: -hour, to: 2 * hour });
 });
 
-const text = (crls: string): CrlContent => ({ kind: 'text', text: crls });
-const absent: CrlContent = { kind: 'absent' };
+const text = (crls: string): ParsedCrls => parseCrls({ kind: 'text', text: crls });
+const absent: ParsedCrls = { kind: 'absent' };
 /** The first authorities of both. */
-const input = (content: CrlContent, authorities = 1) => ({
+const input = (content: ParsedCrls, authorities = 1) => ({
   content,
   authorities: both.slice(0, authorities),
   carried: '',

@@ -19,7 +19,8 @@ import {
 import { crlContent } from '../../shared/certificates/crl-content.ts';
 import { concernsAny } from '../../shared/certificates/crl-verdict.ts';
 import { pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
-import { type CarriedCrl, type CrlContent, serveCrl } from '../../shared/certificates/serve-crl.ts';
+import { parseCrls, type ParsedCrls } from '../../shared/certificates/parse-crls.ts';
+import { type CarriedCrl, serveCrl } from '../../shared/certificates/serve-crl.ts';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
 import { fileSource } from '../../streams/file-source.ts';
 import { readings } from '../../streams/readings.ts';
@@ -28,7 +29,7 @@ import type { SetReading } from './secret.ts';
 /** The content of a file with CRLs, and its place for a person. */
 export interface CrlFile {
   readonly place: string;
-  readonly content$: Observable<CrlContent>;
+  readonly content$: Observable<ParsedCrls>;
 }
 
 /**
@@ -37,7 +38,10 @@ export interface CrlFile {
  */
 type RootsAre = 'of the mesh' | 'of others';
 
-const noContent: CrlContent = { kind: 'absent' };
+/** Envoy takes no CRLs beside roots by trust domain. */
+const byTrustDomain = 'by trust domain';
+
+const noContent: ParsedCrls = { kind: 'absent' };
 
 /** In ms, from the first change to the reading. */
 const settle = 20;
@@ -50,7 +54,7 @@ export function crlFile(path: string, scheduler: SchedulerLike = asyncScheduler)
   if (path === '') return { place: '', content$: concat(of(noContent), NEVER) };
   const content$ = readings(fileSource([path], scheduler), { minDelay: settle }, scheduler).pipe(
     switchMap(() => readOutside(path, largest.pem)),
-    map(crlContent),
+    map((file) => parseCrls(crlContent(file))),
     share({ connector: () => new ReplaySubject(1) }),
   );
   return { place: path, content$ };
@@ -78,11 +82,10 @@ export function withCrl(
     ]).pipe(
       map(([readings, content]) => {
         const authorities = authoritiesOf(readings);
-        const isOfOthers =
-          rootsAre === 'of others' &&
-          !(content.kind === 'text' && concernsAny(content.text, authorities));
-        const concerned = isOfOthers ? noContent : content;
-        return { content: concerned, authorities, carried: readings };
+        return {
+          content: usable(content, authorities, rootsIn(readings) ?? rootsAre),
+          ...{ authorities, carried: readings },
+        };
       }),
       serveCrl<LastReadings>(scheduler),
       scan(
@@ -105,6 +108,22 @@ function afterReading(before: LastReadings | undefined, newest: SetReading): Las
   const hasRoots = newest.type === 'set' && newest.set.roots !== undefined;
   return { newest, rooted: hasRoots ? newest : before?.rooted };
 }
+
+const rootsIn = ({ rooted }: LastReadings): typeof byTrustDomain | undefined =>
+  rooted?.set.trustDomains === undefined ? undefined : byTrustDomain;
+
+/** Returns the content that counts for roots; or why it cannot be used for them. */
+function usable(
+  content: ParsedCrls,
+  authorities: readonly X509Certificate[],
+  rootsAre: RootsAre | typeof byTrustDomain,
+): ParsedCrls {
+  if (rootsAre === 'of the mesh') return content;
+  if (content.kind !== 'crls' || !concernsAny(content.crls, authorities)) return noContent;
+  return rootsAre === 'of others' ? content : { kind: 'unreadable', reason: unusable };
+}
+
+const unusable = 'Envoy takes no CRL beside roots by trust domain (SPIRE)';
 
 function authoritiesOf({ rooted }: LastReadings): readonly X509Certificate[] {
   const { roots = '', pair } = rooted?.set ?? {};

@@ -1,7 +1,6 @@
 // Why: docs/decisions/101-a-root-is-not-replaced-because-a-file-is-gone.md
 import { dirname, join } from 'node:path';
-import { crlContent } from '../../shared/certificates/crl-content.ts';
-import type { CrlContent } from '../../shared/certificates/serve-crl.ts';
+import { type CrlContent, crlContent } from '../../shared/certificates/crl-content.ts';
 import { largest, type OutsideFile, readOutside } from '../../shared/files/outside-file.ts';
 import { prepareFolder } from '../../shared/files/prepare-folder.ts';
 import { makeSelfSignedRoot, readSelfSignedRoot } from './self-signed-root.ts';

@@ -3,7 +3,7 @@ import { largest } from '../../shared/files/outside-file.ts';
 import { isObject } from '../../shared/text/is-object.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { base64Bytes } from '../../shared/certificates/base64-bytes.ts';
-import type { CrlContent } from '../../shared/certificates/serve-crl.ts';
+import type { CrlContent } from '../../shared/certificates/crl-content.ts';
 import { crlName } from './authority-files.ts';
 import type { NewRoot } from './new-root.ts';
 import {

@@ -14,6 +14,7 @@ import {
 } from 'rxjs';
 import { ofType } from '../../operators/tagged-union.ts';
 import { pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
+import { parseCrls } from '../../shared/certificates/parse-crls.ts';
 import { serveCrl } from '../../shared/certificates/serve-crl.ts';
 import type { AuthorityReading } from '../ca/authority-files.ts';
 import { isSameAuthority } from '../ca/same-reading.ts';
@@ -110,7 +111,7 @@ function readingEvents(
   const crl$ = reading$.pipe(
     ofType('authority'),
     map(({ authority: { roots, intermediates }, crl, path }) => ({
-      content: crl,
+      content: parseCrls(crl),
       authorities: pemCertificates([...roots, ...intermediates].join('')) ?? [],
       carried: path,
     })),

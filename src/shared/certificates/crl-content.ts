@@ -1,4 +1,8 @@
-import type { CrlContent } from './serve-crl.ts';
+/** The place of CRLs as it was read. */
+export type CrlContent =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'unreadable'; readonly reason: string };
 
 /** A file that was read, or why it was not. */
 type ReadFile =

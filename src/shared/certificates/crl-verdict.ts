@@ -2,9 +2,9 @@
 import type { X509Certificate } from 'node:crypto';
 import { type IssuerFields, issuerFields } from './issuer-fields.ts';
 import { subjectOf, timesOf } from './key-pair-flaw.ts';
-import { type Crl, isCrlOf, readCrls } from './read-crl.ts';
+import { type Crl, isCrlOf } from './read-crl.ts';
 
-/** Whether Envoy can use a text with CRLs; or why it would refuse certificates that are good. */
+/** Whether Envoy can use CRLs; or why it would refuse certificates that are good. */
 export type CrlVerdict =
   | {
       readonly ok: true;
@@ -17,13 +17,11 @@ export type CrlVerdict =
 
 /** In ms. A list counts as expired this long before Envoy refuses it: a push takes time. */
 export const beforeExpiry = 10_000;
-/** In characters. Kubernetes takes no larger ConfigMap. */
-const longest = 1 << 20;
 /** In characters. A subject may be as long as its certificate. */
 const longestSubject = 100;
 
 /**
- * Judges a PEM text with CRLs. Envoy refuses each certificate whose authority, or an authority
+ * Judges CRLs. Envoy refuses each certificate whose authority, or an authority
  * above it, has no current CRL; so each of these authorities that is valid now needs one. CRLs of
  * other authorities are not judged. Pure.
  *
@@ -31,13 +29,10 @@ const longestSubject = 100;
  * @param now ms since 1970
  */
 export function crlVerdict(
-  text: string,
+  crls: readonly Crl[],
   authorities: readonly X509Certificate[],
   now: number,
 ): CrlVerdict {
-  if (text.length > longest) return refused(`it has more than ${longest} characters`);
-  const crls = readCrls(text);
-  if (typeof crls === 'string') return refused(crls);
   const living = authorities.flatMap((certificate) => {
     const fields = now < timesOf(certificate)[1] ? issuerFields(certificate.raw) : undefined;
     return fields === undefined ? [] : [{ certificate, fields }];
@@ -52,16 +47,15 @@ export function crlVerdict(
   return { ok: true, until: Math.min(...ends), revoked };
 }
 
-/** Returns whether a text has a CRL that names one of these authorities. Pure. */
-export function concernsAny(text: string, authorities: readonly X509Certificate[]): boolean {
-  const crls = readCrls(text);
-  return (
-    typeof crls !== 'string' &&
-    authorities.some(({ raw }) => {
-      const fields = issuerFields(raw);
-      return fields !== undefined && crls.some((crl) => isNamed(crl, fields));
-    })
-  );
+/** Returns whether one of the CRLs names one of these authorities. Pure. */
+export function concernsAny(
+  crls: readonly Crl[],
+  authorities: readonly X509Certificate[],
+): boolean {
+  return authorities.some(({ raw }) => {
+    const fields = issuerFields(raw);
+    return fields !== undefined && crls.some((crl) => isNamed(crl, fields));
+  });
 }
 
 interface Authority {

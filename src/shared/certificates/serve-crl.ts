@@ -13,16 +13,11 @@ import {
 import { clockTimer } from '../../operators/clock-timer.ts';
 import { reduceWithEffects, type Step } from '../../operators/reduce-with-effects.ts';
 import { beforeExpiry, crlVerdict } from './crl-verdict.ts';
-
-/** The place of the CRLs as it was read. A text without CRLs counts as absent if it is blank. */
-export type CrlContent =
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'unreadable'; readonly reason: string };
+import type { ParsedCrls } from './parse-crls.ts';
 
 /** Everything that decides which CRLs are served. */
 export interface CrlInput<Carried> {
-  readonly content: CrlContent;
+  readonly content: ParsedCrls;
   /** The roots and the intermediate certificates. */
   readonly authorities: readonly X509Certificate[];
   /** It is handed on with the result. */
@@ -48,11 +43,13 @@ type CrlEvent<Carried> = { readonly now: number } & (
   { readonly type: 'input'; readonly input: CrlInput<Carried> } | { readonly type: 'due' }
 );
 
+type GoodCrls = Extract<ParsedCrls, { readonly kind: 'crls' }>;
+
 interface CrlState<Carried> {
   readonly input: CrlInput<Carried> | undefined;
   readonly served: ServedCrl;
-  /** The last text that could be served. */
-  readonly good: string;
+  /** The last ones that could be served. */
+  readonly good: GoodCrls | undefined;
   /** When the content is gone for good, in ms since 1970; undefined while it is there. */
   readonly goneAt: number | undefined;
 }
@@ -86,7 +83,7 @@ export function serveCrl<Carried>(
   const initial: CrlState<Carried> = {
     input: undefined,
     served: noCrl,
-    good: '',
+    good: undefined,
     goneAt: undefined,
   };
   return pipe(
@@ -119,23 +116,23 @@ function reduceCrl<Carried>(
   if (input === undefined) return [before, []];
   const state = { ...before, input };
   const { content } = input;
-  if (content.kind === 'absent' || (content.kind === 'text' && content.text.trim() === ''))
-    return withoutContent(state, now);
+  if (content.kind === 'absent') return withoutContent(state, now);
   const present = { ...state, goneAt: undefined };
   if (content.kind === 'unreadable') return withFlaw(present, content.reason, now);
-  const verdict = crlVerdict(content.text, input.authorities, now);
+  const verdict = crlVerdict(content.crls, input.authorities, now);
   if (!verdict.ok) return withFlaw(present, verdict.reason, now);
   const { until, revoked } = verdict;
   const served = { text: content.text, flaw: undefined, revoked, until };
-  return [{ ...present, served, good: content.text }, [{ pause: pauseFor(until, now) }]];
+  return [{ ...present, served, good: content }, [{ pause: pauseFor(until, now) }]];
 }
 
 function withoutContent<Carried>(
   state: CrlState<Carried>,
   now: number,
 ): Step<CrlState<Carried>, WaitEffect> {
-  const goneAt = state.goneAt ?? (state.good === '' ? now : now + pauses.gone);
-  if (now >= goneAt) return [{ ...state, served: noCrl, good: '', goneAt }, [{ pause: undefined }]];
+  const goneAt = state.goneAt ?? (state.good === undefined ? now : now + pauses.gone);
+  if (now >= goneAt)
+    return [{ ...state, served: noCrl, good: undefined, goneAt }, [{ pause: undefined }]];
   const [kept] = withFlaw({ ...state, goneAt }, undefined, now);
   return [kept, [{ pause: goneAt - now }]];
 }
@@ -146,11 +143,11 @@ function withFlaw<Carried>(
   flaw: string | undefined,
   now: number,
 ): Step<CrlState<Carried>, WaitEffect> {
-  const verdict =
-    state.good === '' ? undefined : crlVerdict(state.good, state.input?.authorities ?? [], now);
+  const { good, input } = state;
+  const verdict = good && crlVerdict(good.crls, input?.authorities ?? [], now);
   const served: ServedCrl =
     verdict?.ok === true
-      ? { text: state.good, flaw, revoked: verdict.revoked, until: verdict.until }
+      ? { text: good?.text ?? '', flaw, revoked: verdict.revoked, until: verdict.until }
       : { ...noCrl, flaw };
   const pause = Math.min(pauses.refused, pauseFor(served.until ?? Infinity, now));
   return [{ ...state, served }, [{ pause }]];

@@ -10,7 +10,7 @@ import type {
   SetReading,
 } from '../../../../src/pilot-agent/secrets/secret.ts';
 import { crlFile, withCrl } from '../../../../src/pilot-agent/secrets/with-crl.ts';
-import type { CrlContent } from '../../../../src/shared/certificates/serve-crl.ts';
+import { parseCrls, type ParsedCrls } from '../../../../src/shared/certificates/parse-crls.ts';
 import { type TestIssuer, testIssuer } from '../../../support/plugged-authority.ts';
 import { testCrl } from '../../../support/test-crl.ts';
 
@@ -36,10 +36,10 @@ const rooted = (chain = ''): SetReading => ({
     ...(chain !== '' && { pair: { chain, key: Buffer.alloc(0) } }),
   },
 });
-const text = (crls: string): CrlContent => ({ kind: 'text', text: crls });
+const text = (crls: string): ParsedCrls => parseCrls({ kind: 'text', text: crls });
 
 /** Follows the readings of a set with a file of this content. */
-function follow(content: CrlContent, rootsAre: 'of the mesh' | 'of others' = 'of the mesh') {
+function follow(content: ParsedCrls, rootsAre: 'of the mesh' | 'of others' = 'of the mesh') {
   const content$ = new BehaviorSubject(content);
   const set$ = new Subject<SetReading>();
   const readings: SetReading[] = [];
@@ -101,6 +101,36 @@ describe('the roots of a set', () => {
   });
 });
 
+describe('roots by trust domain, as SPIRE gives them', () => {
+  const trustDomains = [{ name: 'mesh.example', roots: '' }];
+  const bundle = (): SetReading => ({
+    type: 'set',
+    source,
+    set: { roots: root.certificate, trustDomains },
+  });
+
+  it('get no CRLs, and say so if one of them is theirs', () => {
+    const { content$, set$, readings } = follow(text(ofRoot));
+    set$.next(bundle());
+    expect(readings).toEqual([
+      {
+        ...bundle(),
+        crlFlaw:
+          'ca-crl.pem: Envoy takes no CRL beside roots by trust domain (SPIRE); no certificate counts as revoked',
+      },
+    ]);
+    content$.next({ kind: 'absent' });
+    expect(readings.at(-1)).toEqual(bundle());
+  });
+
+  it('need none, so those of another authority are nothing to say', () => {
+    const { content$, set$, readings } = follow(text(ofMiddle));
+    set$.next(bundle());
+    content$.next(text('x'));
+    expect(readings).toEqual([bundle()]);
+  });
+});
+
 describe('the state of the roots', () => {
   let event$: Subject<SetReading | SecretAnswer>;
   let states: SecretState[];
@@ -150,7 +180,7 @@ describe('the file', () => {
 
   it('is read at once and after each change; without a path there is none', async () => {
     const path = join(folder, 'ca-crl.pem');
-    const contents: CrlContent[] = [];
+    const contents: ParsedCrls[] = [];
     subscription = crlFile(path).content$.subscribe({
       next: (content) => contents.push(content),
       error: expect.unreachable,

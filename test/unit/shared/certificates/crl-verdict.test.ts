@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { concernsAny, crlVerdict } from '../../../../src/shared/certificates/crl-verdict.ts';
+import { parseCrls } from '../../../../src/shared/certificates/parse-crls.ts';
+import type { Crl } from '../../../../src/shared/certificates/read-crl.ts';
 import { type TestIssuer, testIssuer } from '../../../support/plugged-authority.ts';
 import { testCrl } from '../../../support/test-crl.ts';
 
@@ -29,8 +31,20 @@ beforeAll(async () => {
 
 const certificates = (...issuers: readonly TestIssuer[]) =>
   issuers.map(({ certificate }) => new X509Certificate(certificate));
-const verdict = (text: string, issuers = [root, middle], now = Date.now()) =>
-  crlVerdict(text, certificates(...issuers), now);
+/** The CRLs in a text; or why they cannot be read. */
+function crlsIn(text: string): readonly Crl[] | string {
+  const parsed = parseCrls({ kind: 'text', text });
+  if (parsed.kind === 'crls') return parsed.crls;
+  return parsed.kind === 'absent' ? parsed.kind : parsed.reason;
+}
+function verdict(text: string, issuers = [root, middle], now = Date.now()) {
+  const crls = crlsIn(text);
+  return typeof crls === 'string' ? refusal(crls) : crlVerdict(crls, certificates(...issuers), now);
+}
+const concerns = (text: string, ...issuers: readonly TestIssuer[]) => {
+  const crls = crlsIn(text);
+  return typeof crls !== 'string' && concernsAny(crls, certificates(...issuers));
+};
 const refusal = (reason: string) => ({ ok: false, reason });
 
 describe('CRLs', () => {
@@ -104,7 +118,9 @@ describe('CRLs', () => {
   });
 
   it.each([
-    ['', 'it has no X509 CRL'],
+    ['', 'absent'],
+    [' \n', 'absent'],
+    ['x', 'it has no X509 CRL'],
     ['-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----', 'an X509 CRL does not parse'],
     ['-----BEGIN X509 CRL-----\nMAAA\n', 'an X509 CRL does not parse'],
     ['x'.repeat((1 << 20) + 1), 'it has more than 1048576 characters'],
@@ -119,9 +135,8 @@ describe('CRLs', () => {
   });
 
   it('name the authorities that they concern', () => {
-    expect(concernsAny(ofRoot, certificates(foreign, root))).toBe(true);
-    expect(concernsAny(ofRoot, certificates(foreign))).toBe(false);
-    expect(concernsAny('', certificates(root))).toBe(false);
+    expect(concerns(ofRoot, foreign, root)).toBe(true);
+    expect(concerns(ofRoot, foreign)).toBe(false);
   });
 
   it('of openssl are used', () => {
