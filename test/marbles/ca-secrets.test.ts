@@ -117,6 +117,19 @@ describe('caSecrets', () => {
   );
 
   it(
+    'asks sooner as the certificate expires, until it has: an outage may end just before',
+    marbles((m) => {
+      const issue$ = turning(good(64_000), 1_000, bad('refused'));
+      // pauses of a quarter of the rest: 8 s, 6 s, 4.5 s …; of 1 s at the end; then of 30 s
+      const early = { '0s': 's', '32s': 'f', '40s': 'f', '46s': 'f', '50.5s': 'f' };
+      const later = { '53.875s': 'f', '56.406s': 'f', '58.305s': 'f', '59.729s': 'f' };
+      const last = { '60.797s': 'f', '61.797s': 'f', '62.797s': 'f', '63.797s': 'f' };
+      const expected = at({ ...early, ...later, ...last, '64.797s': 'f', '94.797s': 'f' });
+      m.expectObservable(signs(caSecrets(issue$, options)), '^ 100s !').toBe(expected);
+    }),
+  );
+
+  it(
     'begins with short pauses again after a success',
     marbles((m) => {
       const issue$ = turning(bad('fleeting'), 100, turning(good(20_000), 1_000, bad('fleeting')));

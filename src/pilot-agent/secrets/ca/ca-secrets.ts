@@ -76,19 +76,25 @@ export function rotationDelay(
 /** The pauses after failed requests, in ms. */
 const pauses = { first: 50, longest: 30_000 };
 const retrySpread = 0.2;
+/** The share of the rest of a certificate's life that a pause may take; and the least, in ms. */
+const [shareOfRest, leastOfRest] = [0.25, 1_000];
 
 /**
- * Returns the pause after the `failures`th failed request in a row: 50 ms, doubling up to 30 s,
- * 20 % more or less. Pure, except for `random`.
+ * Returns the pause after the `failures`th failed request in a row: 50 ms, doubling up to 30 s, and
+ * shorter as the certificate expires; 20 % more or less. Pure, except for `random`.
+ *
+ * @param rest of the life of the certificate, in ms; without one, or if it has expired, 0 or less
  */
 export function requestBackOff(
   failures: number,
   failure: IssueFailure,
+  rest: number,
   random: () => number,
 ): number {
   // A retry soon would be refused too; but later the token on disk may be another one.
-  const delay = failure === 'refused' ? pauses.longest : backOff(pauses, failures - 1);
-  return Math.round(jitter(delay, retrySpread, random()));
+  const usual = failure === 'refused' ? pauses.longest : backOff(pauses, failures - 1);
+  const most = rest > 0 ? Math.max(shareOfRest * rest, leastOfRest) : pauses.longest;
+  return Math.round(jitter(Math.min(usual, most), retrySpread, random()));
 }
 
 /**
@@ -122,6 +128,8 @@ interface Pause {
   readonly ending?: IssueFailure;
   /** Failed requests in a row. */
   readonly failures: number;
+  /** The end of the served certificate, in ms since 1970; 0 if there is none. */
+  readonly expires: number;
   /** The number of failures that the back-off counts. */
   readonly steps: number;
   /** How often the authority was back, and its request still failed. */
@@ -155,7 +163,7 @@ export function caSecrets(
             map((issue) =>
               issue.ok
                 ? afterIssue(issue, options, scheduler.now())
-                : afterFailure(issue, { pause, occasion }, options),
+                : afterFailure(issue, { pause, occasion }, options, scheduler.now()),
             ),
           ),
         ),
@@ -213,7 +221,7 @@ function afterIssue(
       { type: 'issued', took, delay },
       { type: 'set', source: sourceName(options), set },
     ],
-    next: { ...firstAttempt, delay },
+    next: { ...firstAttempt, expires, delay },
   };
 }
 
@@ -221,13 +229,15 @@ function afterFailure(
   { took, reason, failure }: Extract<Issue, { readonly ok: false }>,
   { pause, occasion }: { readonly pause: Pause; readonly occasion: Occasion },
   options: CaOptions,
+  now: number,
 ): Step {
+  const { expires } = pause;
   const isReturn = occasion === 'returned';
   const source = sourceName(options);
   const failures = pause.failures + 1;
   const steps = 1 + (isReturn ? Math.min(pause.steps, returnedFrom + pause.returns) : pause.steps);
-  const delay = requestBackOff(steps, failure, options.random);
-  const next = { delay, failures, steps, returns: pause.returns + Number(isReturn) };
+  const delay = requestBackOff(steps, failure, expires - now, options.random);
+  const next = { delay, failures, expires, steps, returns: pause.returns + Number(isReturn) };
   return {
     outputs: [
       { type: 'request-failed', reason, failures, took, delay },
@@ -239,4 +249,4 @@ function afterFailure(
   };
 }
 
-const firstAttempt = { failures: 0, steps: 0, returns: 0 };
+const firstAttempt = { failures: 0, expires: 0, steps: 0, returns: 0 };
