@@ -135,14 +135,21 @@ describe('the source of keys', () => {
     ]);
   });
 
-  it('waits a minute at most between tries', () => {
-    const failing: readonly Answer[] = [
-      ...Array.from({ length: 9 }, (): Answer => [0, undefined]),
-      [0, '1'],
-    ];
-    const at = 1_000 + 2_000 + 4_000 + 8_000 + 16_000 + 32_000 + 3 * minute;
-    expect(told([[0, asked('synced', 'a')]], { a: failing }, 10 * minute)).toContain(
+  const failing = Array.from({ length: 9 }, (): Answer => [0, undefined]);
+
+  it('waits 10 s at most between tries while there are no keys', () => {
+    const at = 1_000 + 2_000 + 4_000 + 8_000 + 5 * 10_000;
+    const answers: readonly Answer[] = [...failing, [0, '1']];
+    expect(told([[0, asked('synced', 'a')]], { a: answers }, 10 * minute)).toContain(
       `${at} keys a=1`,
+    );
+  });
+
+  it('waits a minute at most between tries while the last keys stay', () => {
+    const at = 20 * minute + 63_000 + 3 * minute;
+    const answers: readonly Answer[] = [[0, '1'], ...failing, [0, '2']];
+    expect(told([[0, asked('synced', 'a')]], { a: answers }, 30 * minute)).toContain(
+      `${at} keys a=2`,
     );
   });
 

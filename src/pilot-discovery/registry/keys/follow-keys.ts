@@ -15,17 +15,23 @@ import type { FetchKeys, KeysAnswer } from './fetch-keys.ts';
 
 /** The time between two fetches, in ms. */
 const every = 20 * 60_000;
-/** The pauses after failed fetches, in ms. */
-const pauses = { first: 1_000, longest: 60_000 };
+/** The pauses after failed fetches, in ms. Without any keys, nobody can be verified. */
+const pauses = {
+  none: { first: 1_000, longest: 10_000 },
+  some: { first: 1_000, longest: 60_000 },
+} as const;
 
 interface Step {
   readonly wait: number;
+  /** Whether keys have been fetched. */
+  readonly keys: keyof typeof pauses;
   readonly failures: number;
   readonly result: KeysAnswer | undefined;
 }
 
 /**
- * Fetches the keys of an issuer at once, then every 20 minutes; after a failure soon. Emits the
+ * Fetches the keys of an issuer at once, then every 20 minutes; after a failure soon, and at least
+ * every 10 s until there are keys. Emits the
  * result of each fetch. Cold; never completes, never errors.
  */
 export function followKeys(
@@ -34,17 +40,17 @@ export function followKeys(
   scheduler: SchedulerLike,
 ): Observable<KeysAnswer> {
   const late: KeysAnswer = { ok: false, reason: `there is no answer within ${from.timeoutMs} ms` };
-  const first: Step = { wait: 0, failures: 0, result: undefined };
+  const first: Step = { wait: 0, keys: 'none', failures: 0, result: undefined };
   return of(first).pipe(
-    expand(({ wait, failures }) =>
+    expand(({ wait, keys, failures }) =>
       timer(wait, scheduler).pipe(
         mergeMap(() =>
           fetch$(from).pipe(timeout({ each: from.timeoutMs, scheduler, with: () => of(late) })),
         ),
         map((result): Step =>
           result.ok
-            ? { wait: every, failures: 0, result }
-            : { wait: backOff(pauses, failures), failures: failures + 1, result },
+            ? { wait: every, keys: 'some', failures: 0, result }
+            : { wait: backOff(pauses[keys], failures), keys, failures: failures + 1, result },
         ),
       ),
     ),
