@@ -1,16 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { connects } from '../support/connects.ts';
+import { deployedRights } from '../support/e2e/deployed-rights.ts';
 import { type KubeDiscovery, startKubeDiscovery } from '../support/e2e/kube-discovery.ts';
-import {
-  kubeProgram,
-  type KubeServer,
-  type Resource,
-  startKubeServer,
-} from '../support/e2e/kube-server.ts';
+import { kubeProgram, type KubeServer, startKubeServer } from '../support/e2e/kube-server.ts';
 import { leftOut } from '../support/left-out.ts';
 import { askSecurely } from '../support/secure-client.ts';
 
@@ -18,20 +13,6 @@ if (kubeProgram === undefined)
   leftOut('the rights of the control plane in a real Kubernetes API: there is no API server');
 
 const [namespace, mapName] = ['istio-system', 'istio-ca-root-cert'];
-const resources = parseAllDocuments(
-  readFileSync('deploy/kubernetes/control-plane.yaml', 'utf8'),
-).map((document) => document.toJS() as Resource);
-const rightsIn = (all: readonly Resource[]) =>
-  all.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
-/** Returns resources without the rules that name a text. */
-const without = (text: string) =>
-  rightsIn(resources).map((resource) => ({
-    ...resource,
-    rules: (resource['rules'] as readonly object[] | undefined)?.filter(
-      (rule) => !JSON.stringify(rule).includes(text),
-    ),
-  }));
-
 describe.skipIf(kubeProgram === undefined)('the rights of deploy/kubernetes/control-plane', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-rights-'));
   let kube: KubeServer;
@@ -41,7 +22,7 @@ describe.skipIf(kubeProgram === undefined)('the rights of deploy/kubernetes/cont
   beforeAll(async () => {
     kube = await startKubeServer();
     ({ kubeconfig } = await kube.account(namespace, 'pilot-discovery'));
-    for (const resource of without(mapName)) await kube.apply(resource);
+    for (const resource of deployedRights(mapName)) await kube.apply(resource);
     await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
     await kube.apply({
       apiVersion: 'v1',
@@ -78,7 +59,7 @@ describe.skipIf(kubeProgram === undefined)('the rights of deploy/kubernetes/cont
       .toMatchObject([{ reason: expect.stringContaining('403') as string }]);
     await expect.poll(() => program.ready()).toMatchObject({ status: 200, body: '' });
     expect(await rootsIn('shop')).toBeUndefined();
-    for (const resource of rightsIn(resources)) await kube.apply(resource);
+    for (const resource of deployedRights()) await kube.apply(resource);
     await expect.poll(() => rootsIn('shop')).toContain('BEGIN CERTIFICATE');
     await expect.poll(() => program.lines('discovery.roots_published')).toHaveLength(1);
     expect(program.lines('discovery.roots_unpublished')).toHaveLength(1);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { writeKubernetesVolume } from '../../demo/certificates.ts';
+import { deployedRights } from '../support/e2e/deployed-rights.ts';
 import { type KubeDiscovery, startKubeDiscovery } from '../support/e2e/kube-discovery.ts';
 import {
   endKubeProgram,
@@ -17,6 +18,7 @@ import {
 } from '../support/e2e/kube-server.ts';
 import { leftOut } from '../support/left-out.ts';
 import { pluggedAuthority, type TestIssuer, testIssuer } from '../support/plugged-authority.ts';
+import { testCrl } from '../support/test-crl.ts';
 
 if (kubeProgram === undefined)
   leftOut('the roots of the mesh in namespaces of a real Kubernetes API: there is no API server');
@@ -52,8 +54,10 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
     });
     return join(folder, name);
   }
-  async function start(where: string): Promise<KubeDiscovery> {
-    const { kubeconfig } = kube;
+  async function start(
+    where: string,
+    { kubeconfig }: Pick<KubeServer, 'kubeconfig'> = kube,
+  ): Promise<KubeDiscovery> {
     const program = await startKubeDiscovery({ kubeconfig, folder: where });
     ends.push(program.end);
     await expect.poll(() => program.ready()).toMatchObject({ status: 200 });
@@ -125,6 +129,54 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
     await expect.poll(() => rootsIn('bank')).toBe(both);
     expect(program.lines('discovery.roots_unpublished')).toEqual([]);
     expect(program.lines('discovery.roots_contested')).toEqual([]);
+  });
+
+  it('have the CRLs in the same way, under another name', async () => {
+    const crlName = 'istio-ca-crl';
+    const crlMap = (of: string, crl: string): Resource => ({
+      ...map(of),
+      metadata: { name: crlName, namespace: of },
+      data: { 'ca-crl.pem': crl },
+    });
+    const crlIn = async (of: string) => {
+      const path = pathOf(crlMap(of, ''));
+      const object = (await kube.ask('GET', path).catch(() => undefined)) as RootMap | undefined;
+      return object?.data['ca-crl.pem'];
+    };
+    /** The root itself signs. */
+    const authority = {
+      'ca-cert.pem': root.certificate,
+      'ca-key.pem': root.key.toString(),
+      'cert-chain.pem': '',
+      'root-cert.pem': root.certificate,
+    };
+    const cacerts = join(folder, 'revoking', 'etc/cacerts');
+    const [first, second] = [await testCrl(root), await testCrl(root)];
+    writeKubernetesVolume(cacerts, { ...authority, 'ca-crl.pem': first });
+    const account = await kube.account('istio-system', 'pilot-discovery');
+    for (const resource of deployedRights(crlName)) await kube.apply(resource);
+    for (const name of ['shop', 'bank']) await kube.apply(namespace(name));
+    const program = await start(join(folder, 'revoking'), account);
+    await expect
+      .poll(() => program.lines('discovery.crl_unpublished'))
+      .toMatchObject([{ reason: expect.stringMatching(/403 .*istio-ca-crl/) as string }]);
+    expect(await crlIn('shop')).toBeUndefined();
+
+    for (const resource of deployedRights()) await kube.apply(resource);
+    for (const name of ['shop', 'bank', 'default', 'istio-system'])
+      await expect.poll(() => crlIn(name)).toBe(first);
+    await kube.apply(crlMap('shop', 'bad'));
+    await expect.poll(() => crlIn('shop')).toBe(first);
+    await kube.remove(crlMap('bank', ''));
+    await expect.poll(() => crlIn('bank')).toBe(first);
+    await kube.apply(namespace('later'));
+    await expect.poll(() => crlIn('later')).toBe(first);
+
+    writeKubernetesVolume(cacerts, { ...authority, 'ca-crl.pem': second });
+    for (const name of ['shop', 'later']) await expect.poll(() => crlIn(name)).toBe(second);
+    writeKubernetesVolume(cacerts, authority);
+    for (const name of ['shop', 'later']) await expect.poll(() => crlIn(name)).toBe('');
+    expect(program.lines('discovery.crl_contested')).toEqual([]);
   });
 
   it('are left alone outside of discoverySelectors, as with istiod', async () => {

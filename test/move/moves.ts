@@ -1,5 +1,6 @@
 import { apps, type App, type Side } from './apps.ts';
-import { type MoveStage, rootMapOf } from './move-stage.ts';
+import type { MoveStage } from './move-stage.ts';
+import { rootMapOf } from './pods.ts';
 import type { Step } from './step.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

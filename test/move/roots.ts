@@ -3,7 +3,8 @@ import type { AuthorityParts } from '../../src/pilot-discovery/ca/signing-author
 import { eventually } from '../support/eventually.ts';
 import { pluggedAuthority, testIssuer } from '../support/plugged-authority.ts';
 import { apps } from './apps.ts';
-import type { MovedPod, MoveStage } from './move-stage.ts';
+import type { MoveStage } from './move-stage.ts';
+import type { MovedPod } from './pods.ts';
 import type { Step } from './step.ts';
 
 const nameOfNext = 'CN=next intermediate';

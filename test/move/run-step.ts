@@ -1,7 +1,8 @@
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
-import { apps, hostOf, identityOf, type Side } from './apps.ts';
-import type { MovedPod, MoveStage } from './move-stage.ts';
+import { hostOf, identityOf, type Side } from './apps.ts';
+import type { MoveStage } from './move-stage.ts';
+import type { MovedPod } from './pods.ts';
 import type { Step, StepReport } from './step.ts';
 
 const sides: readonly Side[] = ['istiod', 'pilot-discovery'];
@@ -55,8 +56,13 @@ async function hasSides(stage: MoveStage, then: Step['then']): Promise<boolean> 
 }
 
 /** Lets each call have a header with this text, by a rule of each namespace. */
-async function setRule({ kube }: MoveStage, text: string): Promise<void> {
-  for (const { name, namespace } of apps) {
+export async function setRule(
+  { kube, pods }: Pick<MoveStage, 'kube' | 'pods'>,
+  text: string,
+): Promise<void> {
+  for (const {
+    app: { name, namespace },
+  } of pods()) {
     const headers = { request: { set: { 'x-rule': text } } };
     await kube.apply({
       apiVersion: 'networking.istio.io/v1',
@@ -68,7 +74,7 @@ async function setRule({ kube }: MoveStage, text: string): Promise<void> {
 }
 
 /** Whether a call has this rule, and the identities of both. */
-async function calls(from: MovedPod, to: MovedPod, rule: string): Promise<boolean> {
+export async function calls(from: MovedPod, to: MovedPod, rule: string): Promise<boolean> {
   const { status, body } = await ask(from.calls, '/', { host: hostOf(to.app) });
   if (status !== 200) return false;
   const headers = JSON.parse(body) as Readonly<Record<string, string>>;
@@ -81,7 +87,7 @@ async function calls(from: MovedPod, to: MovedPod, rule: string): Promise<boolea
 }
 
 /** Whether each app gets answers from all others. */
-export async function allAnswer(stage: MoveStage): Promise<boolean> {
+export async function allAnswer(stage: Pick<MoveStage, 'pods'>): Promise<boolean> {
   for (const from of stage.pods())
     for (const { app } of stage.pods())
       if ((await ask(from.calls, '/', { host: hostOf(app) })).status !== 200) return false;

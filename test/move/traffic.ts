@@ -1,5 +1,5 @@
 import { type Load, startLoad } from '../support/load.ts';
-import { type App, apps, hostOf } from './apps.ts';
+import { type App, hostOf } from './apps.ts';
 
 /** What was sent so far. */
 interface Counts {
@@ -35,7 +35,7 @@ interface Calls {
   readonly load: Load;
 }
 
-export function startTraffic(): Traffic {
+export function startTraffic(apps: readonly App[]): Traffic {
   const all: Calls[] = [];
   const byPod = new Map<Caller, readonly Calls[]>();
   const begin = (pod: Caller): void => {

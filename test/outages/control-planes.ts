@@ -63,7 +63,7 @@ export async function startInstance(
 export const hasOtherTimes = findExecutable('faketime', process.env['PATH']) !== undefined;
 
 /** Variables with which a program sees another time. `faketime` itself does not pass signals. */
-function timeOf(clock: Clock | undefined): Readonly<Record<string, string>> {
+export function timeOf(clock: Clock | undefined): Readonly<Record<string, string>> {
   if (clock === undefined) return {};
   const shown = execFileSync('faketime', ['-f', clock, 'env'], { encoding: 'utf8' });
   const wanted = shown.split('\n').filter((line) => /^(?:LD_PRELOAD|FAKETIME)=/.test(line));

@@ -3,6 +3,19 @@ import type { OutageReport } from './outage.ts';
 /** The last run of each group of faults. */
 export type Results = Readonly<Record<string, readonly OutageReport[]>>;
 
+/** The names of groups that need an explanation. */
+export const groups = { authority: 'Certificate authority' } as const;
+
+const introductions: Readonly<Partial<Record<string, string>>> = {
+  [groups.authority]: `Two sidecars with networks of their own call each other under STRICT mutual TLS, over kept and over new connections. Their certificates come from \`pilot-discovery\`,
+which has the rights of \`deploy/kubernetes/control-plane.yaml\` on a real Kubernetes API. Certificates last 60 s and are renewed after 30 s; with a wrong clock they
+last 20 min and are renewed after 36 s or less. The fourth column has what \`/ready\`, the log, a metric and the log of an agent say; it is empty if they have nothing to say.
+A fault has healed when \`/ready\` and the metrics say nothing any longer, no request for a certificate is open, and a changed rule is in effect in each call, which has the
+identities of both. Then each sidecar has to get another certificate.
+
+`,
+};
+
 /** A page about all faults, in Markdown. */
 export function report(results: Results, machine: string): string {
   const groups = Object.entries(results).map(([group, outages]) => {
@@ -12,7 +25,7 @@ export function report(results: Results, machine: string): string {
     );
     return `## ${group}
 
-| What happens | Requests | Failed | What \`/ready\` and the log say | Healed after |
+${introductions[group] ?? ''}| What happens | Requests | Failed | What \`/ready\` and the log say | Healed after |
 | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 `;

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { readAuthoritySecret } from '../../../src/pilot-discovery/ca/authority-secret.ts';
 import { crlFlaw } from '../../../src/shared/certificates/crl-flaw.ts';
 import { concernsAny, crlVerdict } from '../../../src/shared/certificates/crl-verdict.ts';
-import { der, tags } from '../../../src/shared/certificates/der.ts';
+import { der, oid, tags } from '../../../src/shared/certificates/der.ts';
 import { parseCrls } from '../../../src/shared/certificates/parse-crls.ts';
 import { isCrlOf } from '../../../src/shared/certificates/read-crl.ts';
 import { pluggedAuthority, testIssuer } from '../../support/plugged-authority.ts';
@@ -51,13 +51,13 @@ function parse(text: string): unknown {
   ];
 }
 
-const [firstReal = ''] = real;
+const [firstReal] = real;
 /** A list with these fields after its times. */
 const listWith = (...fields: readonly Buffer[]): string => {
   const time = der(tags.utcTime, Buffer.from('250101000000Z'));
-  const none = der(tags.sequence);
-  const signed = der(tags.sequence, none, none, time, time, ...fields);
-  return pemOf(der(tags.sequence, signed, none, der(tags.bits, Buffer.from([0]))));
+  const algorithm = der(tags.sequence, oid('1.2.840.10045.4.3.2'));
+  const signed = der(tags.sequence, algorithm, der(tags.sequence), time, time, ...fields);
+  return pemOf(der(tags.sequence, signed, algorithm, der(tags.bits, Buffer.from([0]))));
 };
 const entry = der(
   tags.sequence,

@@ -17,6 +17,7 @@ export interface KubeDiscovery {
   readonly plain: number;
   readonly secure: number;
   readonly http: number;
+  readonly monitoring: number;
   readonly ready: () => ReturnType<typeof ask>;
   /** The lines of its log; those of one event, if it is named. */
   readonly lines: (event?: string) => readonly DiscoveryLine[];
@@ -32,13 +33,16 @@ export async function startKubeDiscovery(
   env: Readonly<Record<string, string>> = {},
   ...more: readonly string[]
 ): Promise<KubeDiscovery> {
-  const [plain = 0, secure = 0, http = 0] = await freePorts(3);
-  const listen = { grpcAddr: plain, secureGRPCAddr: secure, httpAddr: http };
+  const [plain = 0, secure = 0, http = 0, monitoring = 0] = await freePorts(4);
+  const listen = {
+    ...{ grpcAddr: plain, secureGRPCAddr: secure },
+    ...{ httpAddr: http, monitoringAddr: monitoring },
+  };
   const child = execa(
     process.execPath,
     [
       ...[resolve('dist/pilot-discovery.cjs'), 'discovery', '--registries', 'Kubernetes'],
-      ...['--kubeconfig', kubeconfig, '--monitoringAddr', '', ...more],
+      ...['--kubeconfig', kubeconfig, ...more],
       ...Object.entries(listen).flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]),
     ],
     { buffer: false, reject: false, cwd: folder, env },
@@ -54,7 +58,7 @@ export async function startKubeDiscovery(
       .map((line) => JSON.parse(line) as DiscoveryLine)
       .filter((line) => event === undefined || line.event === event);
   return {
-    ...{ plain, secure, http, lines, text: () => text },
+    ...{ plain, secure, http, monitoring, lines, text: () => text },
     ready: () => ask(http, '/ready'),
     end: () => (child.kill('SIGTERM'), child),
     kill: () => (child.kill('SIGKILL'), child),
