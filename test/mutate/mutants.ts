@@ -17,6 +17,7 @@ import { operators } from './mutants/operators.ts';
 import { proxy } from './mutants/proxy.ts';
 import { push } from './mutants/push.ts';
 import { refusal } from './mutants/refusal.ts';
+import { revocation } from './mutants/revocation.ts';
 import { run } from './mutants/run.ts';
 import { sds } from './mutants/sds.ts';
 import { secrets } from './mutants/secrets.ts';
@@ -51,6 +52,7 @@ export const mutants: readonly Mutant[] = [
   ...proxy,
   ...push,
   ...refusal,
+  ...revocation,
   ...run,
   ...sds,
   ...secrets,

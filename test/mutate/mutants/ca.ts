@@ -32,6 +32,24 @@ export const ca: readonly Mutant[] = [
     replace: '[1, 4, 8, 10, 13]',
   },
   {
+    id: 'ca/rest-of-life',
+    file: 'pilot-agent/secrets/ca/ca-secrets.ts',
+    find: 'Math.min(usual, most)',
+    replace: 'usual',
+  },
+  {
+    id: 'ca/least-of-rest',
+    file: 'pilot-agent/secrets/ca/ca-secrets.ts',
+    find: 'Math.max(shareOfRest * rest, leastOfRest)',
+    replace: 'shareOfRest * rest',
+  },
+  {
+    id: 'ca/after-the-end',
+    file: 'pilot-agent/secrets/ca/ca-secrets.ts',
+    find: 'rest > 0 ?',
+    replace: 'true ?',
+  },
+  {
     id: 'ca/failures-counted',
     file: 'pilot-agent/secrets/ca/ca-secrets.ts',
     find: ': pause.steps);',

@@ -169,4 +169,16 @@ export const identity: readonly Mutant[] = [
     find: 'proof.claims.issuer === issuer',
     replace: 'proof.claims.issuer === issuer && others$ === undefined',
   },
+  {
+    id: 'identity/keys-missing',
+    file: 'pilot-discovery/registry/keys/follow-keys.ts',
+    find: 'backOff(pauses[keys], failures)',
+    replace: 'backOff(pauses.some, failures)',
+  },
+  {
+    id: 'identity/keys-there',
+    file: 'pilot-discovery/registry/keys/follow-keys.ts',
+    find: 'backOff(pauses[keys], failures)',
+    replace: 'backOff(pauses.none, failures)',
+  },
 ];
