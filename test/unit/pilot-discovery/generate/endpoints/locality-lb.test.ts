@@ -122,6 +122,15 @@ describe('the endpoints of localities', () => {
 - { locality: us/west/a, priority: 2, weight: 1, endpoints: [2] }`,
     ],
     [
+      'are used by the labels of zones, and by region below them',
+      '{ loadBalancer: { zoneAwareLbSetting: { failoverPriority: [tier] } } }',
+      ['us/east/a', 'eu/north/a', 'eu/north/b 0 {tier:gold}'],
+      `
+- { locality: eu/north/a, priority: 2, weight: 1, endpoints: [2] }
+- { locality: eu/north/b, priority: 0, weight: 1, endpoints: [3] }
+- { locality: us/east/a, priority: 1, weight: 1, endpoints: [1] }`,
+    ],
+    [
       'are used alike if zones are switched off',
       '{ loadBalancer: { zoneAwareLbSetting: { enabled: false, failover: [{ from: us, to: eu }] } } }',
       ['us/west/a', 'eu/north/a'],
