@@ -133,6 +133,7 @@ describe.skipIf(controlPlane === undefined)('a registry: a real istiod over a fo
       event$: mcpSource({
         server: { address: `127.0.0.1:${port}`, namespaces: [], tokenFile: '', tls: undefined },
         name: 'xds',
+        bodies: 'dropped',
         self: { name: 'istiod', namespace: 'istio-system' },
       }),
       async put(object) {

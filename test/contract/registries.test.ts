@@ -7,9 +7,11 @@ import { consulSource } from '../../src/pilot-discovery/registry/consul/consul-s
 import { filesSource } from '../../src/pilot-discovery/registry/files/files-source.ts';
 import { mcpSource } from '../../src/pilot-discovery/registry/mcp/mcp-source.ts';
 import { kubernetesSource } from '../../src/pilot-discovery/registry/kubernetes/kubernetes-source.ts';
+import { configParent } from '../support/config-parent.ts';
 import { startFakeConfigServer } from '../support/fake-config-server.ts';
 import { startFakeConsul } from '../support/fake-consul.ts';
 import { fakeKube, type KubeDocument } from '../support/fake-kube.ts';
+import { freePorts } from '../support/free-ports.ts';
 import {
   anyTextContract,
   contractNamespace,
@@ -55,7 +57,7 @@ const done = (step: () => void) => (): Promise<void> => {
   return Promise.resolve();
 };
 
-function files(): RegistryStage<KubeDocument> {
+function files(): RegistryStage<KubeDocument> & { readonly folder: string } {
   const root = mkdtempSync(join(tmpdir(), 'pilot-discovery-contract-'));
   const folder = join(root, 'config');
   mkdirSync(folder);
@@ -66,6 +68,7 @@ function files(): RegistryStage<KubeDocument> {
   });
   return {
     ...changes,
+    folder,
     source: 'files',
     event$: filesSource(folder, { read: readResourcesInSteps }),
     written: objects,
@@ -121,11 +124,34 @@ async function controlPlane(): Promise<RegistryStage<KubeDocument>> {
     event$: mcpSource({
       server: { address, namespaces: [], tokenFile: '', tls: undefined },
       name: 'xds',
+      bodies: 'dropped',
       self: { name: 'istiod', namespace: 'istio-system' },
     }),
     written: objects,
     outage: { begin: () => server.stop(), end: () => server.start() },
     dispose: () => server.stop(),
+  };
+}
+
+async function another(): Promise<RegistryStage<KubeDocument>> {
+  const folderStage = files();
+  const [port = 0] = await freePorts(1);
+  const parent = configParent(folderStage.folder, port);
+  await parent.start();
+  return {
+    ...folderStage,
+    source: 'xds',
+    event$: mcpSource({
+      server: { address: `127.0.0.1:${port}`, namespaces: [], tokenFile: '', tls: undefined },
+      name: 'xds',
+      bodies: 'dropped',
+      self: { name: 'istiod', namespace: 'istio-system' },
+    }),
+    outage: { begin: () => parent.stop(), end: () => parent.start() },
+    async dispose() {
+      await parent.stop();
+      await folderStage.dispose();
+    },
   };
 }
 
@@ -141,6 +167,9 @@ describe('a registry: Consul', () => {
   for (const { name, check } of registryContract(consul, consulObjects)) it(name, check);
 });
 
-describe('a registry: another control plane', () => {
-  for (const { name, check } of registryContract(controlPlane, istioObjects)) it(name, check);
+describe.each([
+  ['another control plane', controlPlane],
+  ['another pilot-discovery', another],
+])('a registry: %s', (_, stage) => {
+  for (const { name, check } of registryContract(stage, istioObjects)) it(name, check);
 });

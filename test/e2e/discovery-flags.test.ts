@@ -319,6 +319,20 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
   caCertFile: securely,
   httpAddr: listens('httpAddr'),
   monitoringAddr: listens('monitoringAddr'),
+  configReaders: {
+    program: 'one',
+    value: 'plaintext',
+    observe: (program) => {
+      const client = acceptingClient(
+        program.ports.grpcAddr,
+        id,
+        'networking.istio.io/v1/ServiceEntry',
+        { GENERATOR: 'api' },
+      );
+      ends.push(() => client.close());
+      return () => client.answers.length > 0;
+    },
+  },
   keepaliveInterval: {
     program: 'two',
     value: '200ms',

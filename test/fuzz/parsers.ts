@@ -5,6 +5,7 @@ import { controlPlane } from './parsers/control-plane.ts';
 import { crls } from './parsers/crls.ts';
 import { discovery } from './parsers/discovery.ts';
 import { exposition } from './parsers/exposition.ts';
+import { mcp } from './parsers/mcp.ts';
 import { overrides } from './parsers/overrides.ts';
 import { secrets } from './parsers/secrets.ts';
 import { service } from './parsers/service.ts';
@@ -19,6 +20,7 @@ export const parsers: readonly FuzzedParser[] = [
   ...secrets,
   ...discovery,
   ...controlPlane,
+  ...mcp,
   ...certificateRequests,
   ...crls,
   ...exposition,

@@ -12,6 +12,7 @@ import { grpc } from './mutants/grpc.ts';
 import { identity } from './mutants/identity.ts';
 import { kube } from './mutants/kube.ts';
 import { log } from './mutants/log.ts';
+import { mcp } from './mutants/mcp.ts';
 import { node } from './mutants/node.ts';
 import { operators } from './mutants/operators.ts';
 import { proxy } from './mutants/proxy.ts';
@@ -47,6 +48,7 @@ export const mutants: readonly Mutant[] = [
   ...identity,
   ...kube,
   ...log,
+  ...mcp,
   ...node,
   ...operators,
   ...proxy,

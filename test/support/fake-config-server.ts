@@ -2,7 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { type Any, anyPack, AnySchema, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { configTypeUrl, type ConfigKind } from '../../src/pilot-discovery/mcp/config-types.ts';
-import { writeBody } from './write-body.ts';
+import { writeMessage } from '../../src/pilot-discovery/mcp/write-message.ts';
 import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
 import { AggregatedDiscoveryService } from '../../src/shared/proto/envoy/service/discovery/v3/ads_pb.ts';
 import {
@@ -34,7 +34,7 @@ export interface FakeConfigServer {
 
 /** Returns an object as a resource on the wire. */
 export function resourceAny({ kind, metadata, spec }: KubeDocument): Any {
-  const { typeUrl, value } = writeBody(kind as ConfigKind, spec);
+  const { typeUrl, value } = writeMessage(kind as ConfigKind, spec);
   const { namespace = '', name, labels = {}, annotations = {}, creationTimestamp } = metadata;
   const sent = {
     metadata: {

@@ -1,4 +1,4 @@
-import { create } from '@bufbuild/protobuf';
+import { create, type JsonObject } from '@bufbuild/protobuf';
 import {
   type ClientDuplexStream,
   Client,
@@ -56,11 +56,12 @@ export function acceptingClient(
   port: number,
   id: string,
   typeUrl: string,
+  metadata: JsonObject = {},
 ): AdsClient<DeltaDiscoveryResponse> {
   const client = deltaClient(port);
   client.call.on('data', ({ nonce }: DeltaDiscoveryResponse) => {
     client.call.write(create(DeltaDiscoveryRequestSchema, { typeUrl, responseNonce: nonce }));
   });
-  client.call.write(create(DeltaDiscoveryRequestSchema, { node: { id }, typeUrl }));
+  client.call.write(create(DeltaDiscoveryRequestSchema, { node: { id, metadata }, typeUrl }));
   return client;
 }

@@ -1,6 +1,7 @@
 import { asyncScheduler, EMPTY, NEVER, of, type Subscription } from 'rxjs';
 import { expect } from 'vitest';
 import type { View } from '../../src/pilot-discovery/push/view.ts';
+import { noReaders } from '../../src/pilot-discovery/identity/config-access.ts';
 import { type SecurePort, serveGrpc } from '../../src/pilot-discovery/run/serve-grpc.ts';
 import type { DiscoveryEvent } from '../../src/pilot-discovery/state/discovery-event.ts';
 import { eventually } from './eventually.ts';
@@ -31,6 +32,8 @@ export async function servedSecurely(
       },
     },
     {
+      configFor$: () => EMPTY,
+      configReaders: noReaders,
       viewFor$: () => of(view),
       secretsOf$: () => EMPTY,
       controlPlane: '',

@@ -5,7 +5,9 @@ import {
   type ConnectionState,
   type ConnectionStates,
   syncStatus,
+  type TypeState,
 } from '../push/connection-states.ts';
+import { isConfigClient } from '../push/config-view.ts';
 import { unsentText } from '../push/unsent.ts';
 import { typeUrls, type View, type XdsType, xdsTypes } from '../push/view.ts';
 import { duplicateHosts } from '../environment/duplicate-hosts.ts';
@@ -38,9 +40,17 @@ const byType = <T>(answerOf: (type: XdsType) => T) =>
 /** Returns why no more of a type is sent to a proxy now. */
 function unsentOf({ types }: ConnectionState, type: XdsType): string {
   const state = types.get(typeUrls[type]);
-  if (state === undefined) return 'not subscribed';
-  return state.waitsFor === undefined ? 'unchanged' : unsentText(state.waitsFor);
+  return state === undefined ? 'not subscribed' : reasonOf(state);
 }
+
+const reasonOf = ({ waitsFor }: TypeState): string =>
+  waitsFor === undefined ? 'unchanged' : unsentText(waitsFor);
+
+/** Returns why no more is sent to a client now, by type: another control plane has other types. */
+const unsentTypes = (state: ConnectionState): Readonly<Record<string, string>> =>
+  isConfigClient(state.node)
+    ? Object.fromEntries([...state.types].map(([typeUrl, type]) => [typeUrl, reasonOf(type)]))
+    : byType((type) => unsentOf(state, type));
 
 const syncz: DebugAnswer = ({ connections }, now) =>
   [...connections].map(([, state]) => {
@@ -73,7 +83,7 @@ const syncz: DebugAnswer = ({ connections }, now) =>
       ...noncesOf('route'),
       ...noncesOf('endpoint'),
       resources: Object.fromEntries(resources),
-      unsent: byType((type) => unsentOf(state, type)),
+      unsent: unsentTypes(state),
     };
   });
 
@@ -152,6 +162,7 @@ const timeOf = (ms: number | undefined) =>
 function countUnsent(states: ConnectionStates, type: XdsType): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const [, state] of states) {
+    if (isConfigClient(state.node)) continue;
     const reason = unsentOf(state, type);
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }

@@ -7,15 +7,10 @@ import {
 } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import { ownMember } from '../../shared/text/own-member.ts';
+import type { ResourceBody } from '../istio/documents/model.ts';
 import type { ConfigKind } from './config-types.ts';
 import { forbiddenName } from './forbidden-name.ts';
 import { specMessages } from './spec-messages.ts';
-
-/** A body as it was sent: a google.protobuf.Any. */
-export interface SentBody {
-  readonly typeUrl: string;
-  readonly value: Uint8Array;
-}
 
 type Fields = Record<string, unknown>;
 
@@ -24,7 +19,7 @@ type Fields = Record<string, unknown>;
  * not have is a member that no reader knows, at its place: the reader decides what follows. Throws
  * if the body cannot be read, with the reason in a sentence. Pure.
  */
-export function readBody(kind: ConfigKind, { typeUrl, value }: SentBody): unknown {
+export function readBody(kind: ConfigKind, { typeUrl, value }: ResourceBody): unknown {
   const schema = specMessages[kind];
   const name = typeUrl.slice(typeUrl.lastIndexOf('/') + 1);
   if (name !== schema.typeName)

@@ -15,7 +15,7 @@ import {
 } from './reduce-streams.ts';
 import { type CallWorld, serveCall } from './serve-call.ts';
 
-type WorldPart = 'viewFor$' | 'nodeFlaw' | 'secretsFor$' | 'scheduler' | 'cut';
+type WorldPart = 'viewFor$' | 'configFor$' | 'nodeFlaw' | 'secretsFor$' | 'scheduler' | 'cut';
 
 export interface AdsOptions extends Pick<CallWorld, WorldPart> {
   /** The name of the control plane in its answers. */

@@ -21,6 +21,7 @@ import { type EnvoyRequest, readRequest } from '../../shared/xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
 import type { StreamsEnd } from './call-sign.ts';
 import { clientLimits } from './client-limits.ts';
+import { type ConfigView, isConfigClient } from './config-view.ts';
 import type { Begun, Call, StreamMessage } from './first-request.ts';
 import { type CallEvent, type CallFault, statusCodes } from './reduce-call.ts';
 import type { SecretsSign } from './secrets-sign.ts';
@@ -32,10 +33,12 @@ export interface CallSources {
    * Returns the views of a proxy: the present one at once, if there is one, then each newer one. If
    * it gets none, returns the reason as a text. `comes` says whether it has resources already.
    */
-  readonly viewFor$: (
-    node: Node,
-    comes: 'empty-handed' | 'with-versions',
-  ) => Observable<View> | string;
+  readonly viewFor$: (node: Node, comes: Comes) => Observable<View> | string;
+  /**
+   * Returns the resources of Istio that a control plane with this node reads: the present ones at
+   * once, if there are any, then those after each change.
+   */
+  readonly configFor$: (node: Node, comes: Comes) => Observable<ConfigView>;
   /** Returns why the client of a stream may not be this node; undefined if it may. */
   readonly nodeFlaw: (call: Call, node: Node) => string | undefined;
   /** Emits the secrets that the client of a stream may have, of those that it names. */
@@ -46,6 +49,9 @@ export interface CallSources {
   readonly inSlices$: ReturnType<typeof fairSlices>;
   readonly scheduler: SchedulerLike;
 }
+
+/** Whether a client has resources already. */
+type Comes = 'empty-handed' | 'with-versions';
 
 /**
  * Emits the events of a stream that has begun: its requests, the views for its proxy, and its end.
@@ -135,19 +141,19 @@ function fault(code: number, reason: string): Extract<CallEvent, { readonly type
   return { type: 'fault', fault: { how: 'status', code, reason } };
 }
 
-/** Emits the views of a proxy, or a fault if there is none, now or after waiting. */
+/** Emits the views of a client, or a fault if there is none, now or after waiting. */
 function views(
   node: Node,
   names: EnvoyRequest['names'],
-  { viewFor$, inSlices$, scheduler }: CallSources,
+  sources: CallSources,
 ): Observable<CallEvent> {
+  const { inSlices$, scheduler } = sources;
   const isNew =
     names.kind === 'all' ? names.version === '' : Object.keys(names.versions).length === 0;
-  const nodeView$ = viewFor$(node, isNew ? 'empty-handed' : 'with-versions');
-  if (typeof nodeView$ === 'string') return of(fault(statusCodes.invalidArgument, nodeView$));
+  const view$ = nodeViews(node, isNew ? 'empty-handed' : 'with-versions', sources);
+  if (typeof view$ === 'string') return of(fault(statusCodes.invalidArgument, view$));
   const reason = 'not all sources are read yet, or they are empty';
-  return nodeView$.pipe(
-    map((view): CallEvent => ({ type: 'view', view })),
+  return view$.pipe(
     timeout({
       first: clientLimits.firstSnapshot.value,
       with: () => of(fault(statusCodes.unavailable, reason)),
@@ -155,6 +161,19 @@ function views(
     }),
     inSlices$,
   );
+}
+
+function nodeViews(
+  node: Node,
+  comes: Comes,
+  { viewFor$, configFor$ }: CallSources,
+): Observable<CallEvent> | string {
+  if (isConfigClient(node))
+    return configFor$(node, comes).pipe(map((view): CallEvent => ({ type: 'config', view })));
+  const nodeView$ = viewFor$(node, comes);
+  return typeof nodeView$ === 'string'
+    ? nodeView$
+    : nodeView$.pipe(map((view): CallEvent => ({ type: 'view', view })));
 }
 
 function endOf(

@@ -16,10 +16,10 @@ interface Encoded {
 const encoded = new WeakMap<XdsResource, Encoded>();
 
 /** Encodes a google.protobuf.Any. */
-function anyOf(typeUrl: string, { body }: XdsResource): Uint8Array {
+function anyOf(typeUrl: string, { body, bodyType }: XdsResource): Uint8Array {
   return new BinaryWriter()
     .tag(1, WireType.LengthDelimited)
-    .string(typeUrl)
+    .string(bodyType ?? typeUrl)
     .tag(2, WireType.LengthDelimited)
     .bytes(body)
     .finish();

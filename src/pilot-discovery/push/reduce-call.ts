@@ -3,6 +3,8 @@ import type { Variant } from '../../shared/xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
 import { answerSize } from './answer-size.ts';
 import { clientLimits } from './client-limits.ts';
+import { type ConfigStream, newConfigStream } from './config-stream.ts';
+import { isConfigClient } from './config-view.ts';
 import {
   type Answer,
   newProxyStream,
@@ -10,12 +12,16 @@ import {
   type ProxyEvent,
   type ProxyStream,
 } from './proxy-stream.ts';
+import { type ReaderEvent, reduceConfig } from './reduce-config.ts';
 import { reduceProxy } from './reduce-proxy.ts';
 import type { AnswerStep } from './write-answer.ts';
 
-/** The stream of one proxy, and the answers that are not written yet, the oldest first. */
+/** The stream of one client, and the answers that are not written yet, the oldest first. */
 export interface CallState {
+  /** Its first request says whether it is a proxy. */
   readonly proxy: ProxyStream;
+  /** Undefined unless the client is another control plane. */
+  readonly config: ConfigStream | undefined;
   readonly waiting: readonly Answer[];
 }
 
@@ -33,6 +39,7 @@ export type CallFault =
  */
 export type CallEvent =
   | ProxyEvent
+  | ReaderEvent
   | AnswerStep
   | { readonly type: 'fault'; readonly fault: CallFault }
   | { readonly type: 'ending'; readonly fault: CallFault }
@@ -62,6 +69,7 @@ const most = { answers: clientLimits.unreadAnswers.value, bytes: clientLimits.un
 /** A stream before its first request. */
 export const newCall = (variant: Variant): CallState => ({
   proxy: newProxyStream(variant),
+  config: undefined,
   waiting: [],
 });
 
@@ -82,11 +90,32 @@ export function reduceCall(state: CallState, event: CallEvent): Step<CallState, 
     }
     case 'fault':
       return [state, [event]];
+    case 'config':
+      return state.config === undefined ? [state, []] : configured(state, state.config, event);
     default: {
+      const stream = configStreamOf(state, event);
+      if (stream !== undefined)
+        return event.type === 'request' ? configured(state, stream, event) : [state, []];
       const [proxy, effects] = reduceProxy(state.proxy, event);
       return answering({ ...state, proxy }, effects);
     }
   }
+}
+
+/** Returns the stream of another control plane; undefined if the client is a proxy. */
+function configStreamOf({ proxy, config }: CallState, event: ProxyEvent): ConfigStream | undefined {
+  if (config !== undefined || proxy.isKnown || event.type !== 'request') return config;
+  const { node } = event.request;
+  return node !== undefined && isConfigClient(node) ? newConfigStream(proxy.variant) : undefined;
+}
+
+function configured(
+  state: CallState,
+  before: ConfigStream,
+  event: ReaderEvent,
+): Step<CallState, CallEffect> {
+  const [config, effects] = reduceConfig(before, event);
+  return answering({ ...state, config }, effects);
 }
 
 function answering(state: CallState, effects: readonly ProxyEffect[]): Step<CallState, CallEffect> {

@@ -2,28 +2,24 @@
 import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../../shared/xds/messages.ts';
 import { subscriptionMachine } from '../../shared/xds/subscription-machine.ts';
-import type { SubscriptionEffect } from '../../shared/xds/type-subscription.ts';
 import { secretTypeUrl } from '../../shared/xds/secret-names.ts';
 import { clientLimits } from './client-limits.ts';
 import { proxyPolicy } from './proxy-policy.ts';
 import {
-  type Answer,
   type ProxyEffect,
   type ProxyEvent,
-  type ProxyKind,
   type ProxyStream,
   type ProxySubscription,
   withType,
 } from './proxy-stream.ts';
+import { requestFlaw } from './request-flaw.ts';
 import { secretOffers } from './secret-offers.ts';
+import { subscriptionOutcome } from './subscription-outcome.ts';
+import { unservedType } from './unserved-type.ts';
 import { typeUrls, type View, type XdsType, xdsTypes } from './view.ts';
 
-/** A proxy asks for a few types that are not served. */
-const mostUnknown = clientLimits.unservedTypes.value;
 const mostNames = clientLimits.names.value;
 const mostSecrets = clientLimits.secrets.value;
-/** In characters. */
-const longestName = clientLimits.text.value;
 
 const step = {
   cluster: subscriptionMachine(proxyPolicy('cluster')),
@@ -69,12 +65,12 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   const { node, typeUrl, nonce } = asked;
   if (!before.isKnown && (node?.id ?? '') === '')
     return [before, [{ type: 'end', fault: 'shape', reason: 'the first request has no node id' }]];
-  const flaw = sizeFlaw(asked);
+  const flaw = requestFlaw(asked);
   if (flaw !== undefined) return [before, [{ type: 'end', fault: 'limit', reason: flaw }]];
   const state = { ...before, isKnown: true };
   if (typeUrl === secretTypeUrl) return secretsRequested(state, asked);
   const type = xdsTypes.find((name) => typeUrls[name] === typeUrl);
-  if (type === undefined) return unserved(state, asked);
+  if (type === undefined) return unservedType(state, asked, state.view?.snapshot ?? 0);
 
   const subscription = state.types[type];
   const [asking, outcomes] = step[type](subscription, {
@@ -93,7 +89,9 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
         },
       ],
     ];
-  const effects = outcomes.flatMap((outcome) => effectOf(typeUrl, asking, outcome));
+  const effects = outcomes.flatMap((outcome) =>
+    subscriptionOutcome(typeUrl, asking.names, outcome),
+  );
   const isAnswer = nonce === subscription.inFlight?.nonce;
   if (type !== 'endpoint') return flush(withType(state, type, asking), effects);
   const warming = isAnswer ? cooled(state.warming, subscription) : state.warming;
@@ -110,7 +108,9 @@ function secretsRequested(before: ProxyStream, request: EnvoyRequest): ProxyStep
     const reason = `it names more than ${mostSecrets} secrets, which is the limit`;
     return [before, [{ type: 'end', fault: 'limit', reason }]];
   }
-  const effects = outcomes.flatMap((outcome) => effectOf(secretTypeUrl, secrets, outcome));
+  const effects = outcomes.flatMap((outcome) =>
+    subscriptionOutcome(secretTypeUrl, secrets.names, outcome),
+  );
   // Without names nothing is followed: what was known may be old when a name comes again.
   const secretView = secrets.names.size === 0 ? undefined : source;
   return offeredSecrets({ ...before, secrets, secretView }, effects);
@@ -129,30 +129,6 @@ function offeredSecrets(state: ProxyStream, before: readonly ProxyEffect[]): Pro
   return [{ ...state, secrets }, effects];
 }
 
-/** Returns the effects of an outcome of the subscription. */
-function effectOf(
-  typeUrl: string,
-  { names }: ProxySubscription,
-  outcome: SubscriptionEffect<ProxyKind>,
-): readonly ProxyEffect[] {
-  switch (outcome.type) {
-    case 'asked':
-      return [{ type: 'asked', typeUrl, names }];
-    case 'accepted': {
-      const { nonce, note: snapshot } = outcome.answer;
-      return [{ type: 'accepted', typeUrl, nonce, snapshot }];
-    }
-    case 'rejected': {
-      const { nonce, given } = outcome.answer;
-      const blamed = outcome.blamed.flatMap((name) => given.get(name) ?? []);
-      return [{ type: 'rejected', typeUrl, nonce, blamed, reason: outcome.refusal.message }];
-    }
-    case 'answer':
-    case 'unsent':
-      return [];
-  }
-}
-
 /**
  * Removes the clusters whose endpoints were used. The proxy has not used those that it no longer
  * subscribes to: it may be about to subscribe to them again.
@@ -163,21 +139,6 @@ function cooled(
 ): ReadonlySet<string> {
   const used = [...(inFlight?.given.keys() ?? [])].filter((name) => names.has(name));
   return without(warming, used);
-}
-
-/**
- * Returns why a request cannot come from a proxy; undefined if it can. Counts each of its lists.
- */
-function sizeFlaw({ node, typeUrl, names }: EnvoyRequest): string | undefined {
-  const longest = Math.max(typeUrl.length, node?.id.length ?? 0);
-  if (longest > longestName)
-    return `its type or node id has ${longest} characters, and ${longestName} are the limit`;
-  const lists =
-    names.kind === 'all' ? [names.names] : [names.add, names.remove, Object.keys(names.versions)];
-  const count = Math.max(...lists.map(({ length }) => length));
-  return count > mostNames
-    ? `it names ${count} resources, and ${mostNames} are the limit`
-    : undefined;
 }
 
 /**
@@ -192,40 +153,6 @@ function awaited(
   if (before.comes !== 'not yet') return after;
   const names = [...warming].filter((name) => after.names.has(name));
   return step.endpoint(after, { type: 'again', names })[0];
-}
-
-/** Answers once, without resources, if a type is not served: so the proxy does not wait. */
-function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxyStep {
-  if (state.unknown.has(typeUrl)) return [state, []];
-  if (state.unknown.size === mostUnknown)
-    return [
-      state,
-      [
-        {
-          type: 'end',
-          fault: 'limit',
-          reason: `it asks for more than ${mostUnknown} types that are not served`,
-        },
-      ],
-    ];
-  const unknown = new Set(state.unknown).add(typeUrl);
-  const answer: Answer = {
-    typeUrl,
-    nonce: 'none',
-    version: '',
-    resources: [],
-    removed: [],
-    snapshot: state.view?.snapshot ?? 0,
-    purpose: 'first',
-  };
-  return [
-    { ...state, unknown },
-    [
-      { type: 'asked', typeUrl, names: new Set(names.kind === 'all' ? names.names : names.add) },
-      { type: 'unknown-type', typeUrl },
-      { type: 'answer', answer },
-    ],
-  ];
 }
 
 function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {

@@ -12,7 +12,7 @@ export const viewComparison = {
   sharedName: (name, { resources }) => resources.get(name)?.name ?? name,
   had: (name, version) => ({ name, version }),
   hadAll: (version, view) => (version === view.version ? view.resources : undefined),
-  blamed({ given }, reason) {
+  blamed: ({ given }: { readonly given: ReadonlyMap<string, unknown> }, reason: string) => {
     const named = [...given.keys()].filter((name) => reason.includes(name));
     return named.length > 0 ? named : [...given.keys()];
   },

@@ -15,13 +15,15 @@ export const typeUrls: Readonly<Record<XdsType, string>> = {
   route: allTypeUrls.routes,
 };
 
-/** One resource of Envoy, encoded once. Equal content has an equal version. */
+/** One resource of a client, encoded once. Equal content has an equal version. */
 export interface XdsResource {
   readonly name: string;
   /** A hash of `body`. */
   readonly version: string;
   /** The encoded message, as the value of an Any. */
   readonly body: Uint8Array;
+  /** The type URL of `body`, if it is not that of the answer. */
+  readonly bodyType?: string;
   /** The resources it is made from: they are blamed if Envoy NACKs it. */
   readonly keys: readonly ResourceKey[];
 }

@@ -7,6 +7,7 @@ import type { ConfigServer } from '../istio/mesh/config-server.ts';
 import { readMeshConfig } from '../istio/mesh/read-mesh-config.ts';
 import { readMeshNetworks } from '../istio/mesh/read-mesh-networks.ts';
 import { readResourcesInSteps } from '../istio/documents/read-resources.ts';
+import type { WriteBody } from '../istio/documents/model.ts';
 import { consulSource } from '../registry/consul/consul-source.ts';
 import { filesSource } from '../registry/files/files-source.ts';
 import { settingSource } from '../registry/files/setting-source.ts';
@@ -28,6 +29,8 @@ export interface ContentSettings {
   readonly mesh: NamedMesh;
   readonly networks: NamedNetworks;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Undefined if no other control plane may read the resources. */
+  readonly writeBody: WriteBody | undefined;
 }
 
 interface RegistrySource {
@@ -44,7 +47,10 @@ const registrySources: Readonly<Record<ServiceRegistry, RegistrySource>> = {
         ? undefined
         : 'name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod',
     sources: (settings) => [
-      { name: kubernetesName, event$: kubernetesSource(kubernetesApi(settings)) },
+      {
+        name: kubernetesName,
+        event$: kubernetesSource(kubernetesApi(settings), written(settings)),
+      },
     ],
   },
   Consul: {
@@ -111,7 +117,10 @@ export function contentSources(
       const read = readResourcesInSteps;
       return {
         name,
-        event$: filesSource(path, { name, read, defaultNamespace: config.namespace }),
+        event$: filesSource(path, {
+          ...{ name, read, defaultNamespace: config.namespace },
+          ...written(settings),
+        }),
       };
     }),
     ...servers.map((server) => serverSource(settings, server)),
@@ -119,13 +128,22 @@ export function contentSources(
   ];
 }
 
+const written = ({ writeBody }: ContentSettings) => (writeBody === undefined ? {} : { writeBody });
+
 /** The root namespace has rules for all namespaces. */
-function serverSource({ config, mesh }: ContentSettings, server: ConfigServer): ContentSource {
+function serverSource(
+  { config, mesh, writeBody }: ContentSettings,
+  server: ConfigServer,
+): ContentSource {
   const name = `xds://${server.address}`;
   const { namespaces } = server;
   const needed = namespaces.length === 0 ? [] : [...namespaces, mesh.mesh.rootNamespace];
+  const bodies = writeBody === undefined ? 'dropped' : 'kept';
   const self = { name: config.podName, namespace: config.podNamespace };
-  return { name, event$: mcpSource({ server: { ...server, namespaces: needed }, name, self }) };
+  return {
+    name,
+    event$: mcpSource({ server: { ...server, namespaces: needed }, name, self, bodies }),
+  };
 }
 
 /** Both settings are in one ConfigMap. Networks of a file are used instead of those in it. */

@@ -1,6 +1,7 @@
 import { cpus, hostname } from 'node:os';
 import type { ConsulServer } from '../../shared/consul/consul-query.ts';
 import type { GatewayClusters } from '../environment/environment.ts';
+import { type ConfigReaders, noReaders, readConfigReaders } from '../identity/config-access.ts';
 import type { ServingPaths } from '../identity/serving-files.ts';
 import { isLabel } from '../istio/fields/host-names.ts';
 import {
@@ -62,6 +63,8 @@ export interface DiscoveryConfig {
   readonly secure: SecureConfig | undefined;
   readonly http: ListenAddress | undefined;
   readonly monitoring: ListenAddress | undefined;
+  /** The control planes that may read the resources of Istio. */
+  readonly configReaders: ConfigReaders;
   /** The longest time over which proxies are sent elsewhere at the end. All durations are in ms. */
   readonly shutdownDuration: number;
   /** How long large removals are held back; 0 for not at all. */
@@ -139,6 +142,7 @@ export function discoveryConfig(
     secure: secureOf(settings, tokens.config),
     http: address('httpAddr'),
     monitoring: address('monitoringAddr'),
+    configReaders: configReadersOf(settings),
     keepalive: {
       interval: ofFlag('keepaliveInterval'),
       timeout: ofFlag('keepaliveTimeout'),
@@ -170,6 +174,16 @@ function registriesOf({ flag, addProblem }: SettingReader): readonly ServiceRegi
   if (unknown !== undefined)
     addProblem(`--registries: '${unknown}' is not one of ${registryNames.join(', ')}`);
   return [...new Set(names.filter(isRegistry))];
+}
+
+/** Nobody may read if a name is wrong. */
+function configReadersOf({ flag, addProblem }: SettingReader): ConfigReaders {
+  const readers = readConfigReaders(namesIn(flag('configReaders')));
+  if (!('wrong' in readers)) return readers;
+  addProblem(
+    `--configReaders: '${readers.wrong}' is not NAMESPACE/ACCOUNT (such as istio-system/istiod), and not plaintext`,
+  );
+  return noReaders;
 }
 
 function consulOf({ flag, addProblem }: SettingReader): ConsulConfig {

@@ -121,6 +121,12 @@ export const discoveryFlags = {
     default: ':15014',
     example: '127.0.0.1:15014',
   },
+  configReaders: {
+    value: 'names',
+    text: 'readers of the Istio resources: NAMESPACE/ACCOUNT, plaintext',
+    default: '',
+    example: 'istio-system/istiod',
+  },
   keepaliveInterval: {
     value: 'duration',
     text: 'interval between HTTP/2 pings to each proxy',

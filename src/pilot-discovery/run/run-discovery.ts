@@ -24,6 +24,7 @@ import { withWorkload } from '../generate/scope/with-workload.ts';
 import { type Fold, feedback } from '../../operators/feedback.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { isConfigClient } from '../push/config-view.ts';
 import type { View } from '../push/view.ts';
 import type { KubeApi, KubeWriter } from '../../shared/kube/kube-api.ts';
 import { version } from '../../shared/program/version.ts';
@@ -37,6 +38,7 @@ import type { ListenAddress } from './setting-reader.ts';
 import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
 import { foldView, initialView } from '../state/fold-view.ts';
 import { endingOf } from './ending-of.ts';
+import { configFor } from './config-for.ts';
 import { proxyOf } from './proxy-of.ts';
 import { meshAuthority } from './mesh-authority.ts';
 import { type ProxyCredentials, proxyCredentials } from '../credentials/proxy-credentials.ts';
@@ -146,6 +148,8 @@ function xdsServer(
   return serveGrpc(
     { plain: config.grpc, secure: secure && securePort(secure, secureParts) },
     {
+      configFor$: configFor(snapshot$),
+      configReaders: config.configReaders,
       viewFor$: (node, comes) => viewFor(snapshot$, views, node, comes),
       secretsOf$: (caller, names) => secretsOf$(credentials, caller, names),
       controlPlane: JSON.stringify({
@@ -198,14 +202,15 @@ function sourceSteps(
 
 type Views = ReturnType<typeof proxyViews>;
 
-/** Returns the view of a node for a page; undefined if there is no snapshot yet. */
+/** Returns the view of a proxy for a page; undefined if there is no snapshot yet. */
 function viewOfNode(
   { snapshot }: DiscoveryView,
   { view: viewIn }: Views,
   node: Node,
 ): ProxyWithView | undefined {
   const proxy = proxyOf(node);
-  if (snapshot === undefined || typeof proxy === 'string') return undefined;
+  const isProxy = typeof proxy !== 'string' && !isConfigClient(node);
+  if (snapshot === undefined || !isProxy) return undefined;
   const { environment } = snapshot;
   const parts = { environment, reported: proxy, view: viewIn(snapshot, proxy) };
   return { ...parts, node: withWorkload(environment, proxy) };

@@ -8,6 +8,7 @@ import {
 import { defer, finalize, merge, mergeMap, type Observable, Subject, tap } from 'rxjs';
 import type { ReportRefused } from '../../shared/grpc/bounded-messages.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
+import { configAccess, type ConfigReaders } from '../identity/config-access.ts';
 import { identifiedCalls, type Identify } from '../identity/identified-calls.ts';
 import { nodeFlaw } from '../identity/node-flaw.ts';
 import type { Caller } from '../identity/caller.ts';
@@ -16,6 +17,7 @@ import type { ServingEvent } from '../identity/serving-files.ts';
 import { adsCalls } from '../push/ads-calls.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { type AdsOptions, serveAds } from '../push/ads-server.ts';
+import { isConfigClient } from '../push/config-view.ts';
 import type { Call } from '../push/first-request.ts';
 import type { SecretsSign } from '../push/secrets-sign.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
@@ -50,6 +52,8 @@ export interface ServeGrpcOptions
     caller: Caller | undefined,
     names: ReadonlySet<string>,
   ) => Observable<SecretsSign>;
+  /** The control planes that may read resources of Istio. */
+  readonly configReaders: ConfigReaders;
 }
 
 /** The services of one port. */
@@ -113,7 +117,8 @@ function servePlain(
     event$: port
       .listen$((socket) => injector.injectConnection(socket))
       .pipe(finalize(() => server.forceShutdown())),
-    nodeFlaw: () => undefined,
+    nodeFlaw: (_, node) =>
+      isConfigClient(node) ? configAccess(options.configReaders, undefined) : undefined,
     callerOf: () => undefined,
     cut: port.cut,
   };
@@ -145,7 +150,13 @@ function serveSecure(
       listen$,
     ).pipe(finalize(() => server.forceShutdown())),
     callerOf: calls.callerOf,
-    nodeFlaw: (call, node) => (nodes === 'any' ? undefined : nodeFlaw(calls.callerOf(call), node)),
+    nodeFlaw: (call, node) => {
+      const caller = calls.callerOf(call);
+      const flaw = nodes === 'any' ? undefined : nodeFlaw(caller, node);
+      return (
+        flaw ?? (isConfigClient(node) ? configAccess(options.configReaders, caller) : undefined)
+      );
+    },
     cut: port.cut,
   };
 }

@@ -15,6 +15,8 @@ import {
   contentSources,
   kubernetesApi,
 } from './content-sources.ts';
+import { haveReaders } from '../identity/config-access.ts';
+import type { WriteBody } from '../istio/documents/model.ts';
 import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { DiscoveryFlagName } from './discovery-flags.ts';
@@ -37,7 +39,9 @@ export interface WholeDiscovery {
  */
 export async function wholeDiscovery(whole: WholeDiscovery): Promise<void> {
   const startedAt = asyncScheduler.now();
-  const { config, settings, places, log, warnings } = settingsOf(whole);
+  const { config, ...given } = settingsOf(whole);
+  const { places, log, warnings } = given;
+  const settings = { ...given.settings, writeBody: await bodyWriter(config) };
   const written = attempt(() => openLog(log, 'discovery'), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
@@ -68,6 +72,12 @@ export async function wholeDiscovery(whole: WholeDiscovery): Promise<void> {
   if (failure !== undefined) throw failure;
 }
 
+/** Returns how resources are kept for other control planes; undefined if none may read them. */
+async function bodyWriter({ configReaders }: DiscoveryConfig): Promise<WriteBody | undefined> {
+  if (!haveReaders(configReaders)) return undefined;
+  return (await import('../mcp/write-body.ts')).writeBody;
+}
+
 /** Throws a {@link Fatal} if the command line is bad (64), or if the MeshConfig is bad (78). */
 function settingsOf({ given, logging, leftover, env }: WholeDiscovery) {
   const { config, problems, warnings } = discoveryConfig(given, env);
@@ -83,6 +93,7 @@ function settingsOf({ given, logging, leftover, env }: WholeDiscovery) {
     mesh: namedMesh(given.meshConfig, config.meshConfig),
     networks: namedNetworks(given.networksConfig, config.networksConfig),
     env,
+    writeBody: undefined,
   };
   return {
     config,

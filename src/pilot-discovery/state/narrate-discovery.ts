@@ -1,3 +1,4 @@
+import { isConfigClient } from '../push/config-view.ts';
 import type { DiscoveryView } from './discovery-view.ts';
 import { unloggedCount } from './caller-refusals.ts';
 import { initialCa } from '../ca/ca-view.ts';
@@ -87,7 +88,12 @@ function connectionLines(
   event: Extract<DiscoveryEvent, { type: 'connected' | 'disconnected' | 'rejected' }>,
 ): readonly LogLine[] {
   if (event.type === 'connected')
-    return [line('discovery.connected', { nodeId: event.node.id, address: event.address })];
+    return [
+      line('discovery.connected', {
+        ...{ nodeId: event.node.id, address: event.address },
+        ...(isConfigClient(event.node) && { reads: 'the resources of Istio' }),
+      }),
+    ];
   const nodeId = connections.get(event.connection)?.node.id;
   if (event.type === 'disconnected')
     return nodeId === undefined ? [] : [line('discovery.disconnected', { nodeId })];

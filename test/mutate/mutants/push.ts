@@ -9,7 +9,7 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/most-names',
-    file: 'pilot-discovery/push/reduce-proxy.ts',
+    file: 'pilot-discovery/push/request-flaw.ts',
     find: 'count > mostNames',
     replace: 'count > mostNames * 2',
   },
@@ -21,7 +21,7 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/unknown-once',
-    file: 'pilot-discovery/push/reduce-proxy.ts',
+    file: 'pilot-discovery/push/unserved-type.ts',
     find: 'if (state.unknown.has(typeUrl)) return [state, []];',
     replace: '',
   },

@@ -83,8 +83,26 @@ export interface Resource<K extends Kind = Kind> {
    * closes what it would restrict. Undefined for a good resource.
    */
   readonly closes?: string;
+  /** The resource as other control planes get it; undefined if none may read it. */
+  readonly body?: ResourceBody;
   readonly spec: Specs[K];
 }
+
+/** A google.protobuf.Any: the `spec` as a message of Istio's API, or another form of it. */
+export interface ResourceBody {
+  readonly typeUrl: string;
+  readonly value: Uint8Array;
+}
+
+/**
+ * Returns the resource of a document as other control planes get it; undefined for none. A refused
+ * resource closes what it would restrict. Pure; never throws.
+ */
+export type WriteBody = (
+  kind: WrittenKind,
+  document: Readonly<Record<string, unknown>>,
+  verdict: 'good' | 'refused',
+) => ResourceBody | undefined;
 
 /** A resource of any kind; `kind` distinguishes them. */
 export type AnyResource = { readonly [K in Kind]: Resource<K> }[Kind];

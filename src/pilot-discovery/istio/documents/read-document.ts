@@ -6,7 +6,7 @@ import { groupVersions } from './group-versions.ts';
 import { type Head, isOfCluster, kinds, type ReadKind } from './kinds.ts';
 import { controller } from '../hosts/kubernetes-metadata.ts';
 import { ignored, members, type Place, text, texts } from '../fields/members.ts';
-import type { AnyResource, Flaw, Origin, WrittenKind } from './model.ts';
+import type { AnyResource, Flaw, Origin, WriteBody, WrittenKind } from './model.ts';
 import { resourceFlaws, type ResourceFlaws } from './resource-flaws.ts';
 import type { Workload } from '../hosts/service-entry.ts';
 import type { Item } from './text-items.ts';
@@ -17,6 +17,8 @@ export interface TextPlace {
   readonly path: string;
   /** The namespace of resources that name none. */
   readonly defaultNamespace: string;
+  /** Undefined if no other control plane may read the resources. */
+  readonly writeBody?: WriteBody | undefined;
 }
 
 /** A document as it was read. */
@@ -58,7 +60,7 @@ const ofTheServer = [
 /** Reads one document. Never throws. Pure. */
 export function readDocument(
   { content: contentOf, line, lineOf }: Item,
-  { source, path, defaultNamespace }: TextPlace,
+  { source, path, defaultNamespace, writeBody }: TextPlace,
 ): ReadDocument {
   const content = contentOf();
   const origin: Origin = { source, path, line };
@@ -76,7 +78,7 @@ export function readDocument(
   }
   const key = head.name === '' ? undefined : `${head.kind}/${namespace}/${head.name}`;
   const flaws = resourceFlaws(key, origin, lineOf);
-  const read = readKnown({ value, head, kind: head.kind, origin }, flaws);
+  const read = readKnown({ value, head, kind: head.kind, origin, writeBody }, flaws);
   return { ...read, flaws: flaws.list() };
 }
 
@@ -107,6 +109,7 @@ interface KnownDocument {
   readonly head: Head;
   readonly kind: WrittenKind;
   readonly origin: Origin;
+  readonly writeBody: WriteBody | undefined;
 }
 
 function readKnown(
@@ -152,7 +155,7 @@ function readKnown(
     spec: kind === 'WorkloadEntry' ? labelled(spec as Workload, labels) : spec,
   };
   return flaws.wrongFields().length === 0
-    ? { resource: { ...content, origin } as AnyResource }
+    ? { resource: withBody({ ...content, origin } as AnyResource, document, 'good') }
     : { closing: closingResource(document, content, flaws.wrongFields()) };
 }
 
@@ -181,12 +184,23 @@ type Content = Pick<
   'kind' | 'namespace' | 'name' | 'labels' | 'annotations' | 'createdMs'
 > & { readonly spec: unknown; readonly closes?: string };
 
+/** Returns a resource with its body for other control planes, if any may read it. */
+function withBody(
+  resource: AnyResource,
+  { value, kind, writeBody }: KnownDocument,
+  verdict: Parameters<WriteBody>[2],
+): AnyResource {
+  const body = writeBody?.(kind, value as Readonly<Record<string, unknown>>, verdict);
+  return body === undefined ? resource : { ...resource, body };
+}
+
 /** Undefined if the kind restricts nothing, or if no spec of it can be read. */
 function closingResource(
-  { value, head, kind, origin }: KnownDocument,
+  document: KnownDocument,
   refused: Content,
   wrongFields: readonly string[],
 ): AnyResource | undefined {
+  const { value, head, kind, origin } = document;
   const reader = kinds[kind] as ReadKind<WrittenKind>;
   if ('readWhole' in reader || reader.ifRefused === undefined) return undefined;
   const { group, ifRefused, read } = reader;
@@ -198,5 +212,6 @@ function closingResource(
   if (closed === undefined) return undefined;
   const name = head.name === '' ? `${origin.path}:${origin.line}` : head.name;
   const { consequence } = ifRefused;
-  return { ...refused, name, spec: closed, closes: consequence, origin } as AnyResource;
+  const closing = { ...refused, name, spec: closed, closes: consequence, origin } as AnyResource;
+  return withBody(closing, document, 'refused');
 }

@@ -22,6 +22,7 @@ import { watchPlaces } from '../../../streams/watch-folders.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
 import { lookAtFolder } from './folder-reader.ts';
 import { againAfter, type FolderState, reduceFolder, unknownFolder } from './folder-state.ts';
+import type { WriteBody } from '../../istio/documents/model.ts';
 import type { ReadResources } from './file-content.ts';
 
 export interface FilesSourceOptions {
@@ -31,6 +32,8 @@ export interface FilesSourceOptions {
   readonly name?: string;
   /** The namespace of resources that name none; `default` if left out. */
   readonly defaultNamespace?: string;
+  /** Left out if no other control plane may read the resources. */
+  readonly writeBody?: WriteBody;
   /** How long after its last look it looks at everything, even if no change was reported. In ms. */
   readonly every?: number;
   readonly scheduler?: SchedulerLike;
@@ -74,11 +77,15 @@ export function filesSource(folder: string, options: FilesSourceOptions): Observ
     read,
     name = 'files',
     defaultNamespace = 'default',
+    writeBody,
     every = 60_000,
     scheduler = asyncScheduler,
   } = options;
   const root = resolve(folder);
-  const readerOptions = { source: name, read, defaultNamespace, now: () => scheduler.now() };
+  const readerOptions = {
+    ...{ source: name, read, defaultNamespace, writeBody },
+    now: () => scheduler.now(),
+  };
   return defer(() => {
     const changed = changedEntries();
     const first: Step = { state: unknownFolder, events: [], took: 0, again: undefined };

@@ -1,6 +1,7 @@
 import { readOutsideSync } from '../../../shared/files/outside-file.ts';
 import type { PossibleChanges } from '../../../streams/changed-entries.ts';
 import type { FolderState, Looked, FileReading } from './folder-state.ts';
+import type { WriteBody } from '../../istio/documents/model.ts';
 import { lookAtTree } from './folder-tree.ts';
 import {
   digestOf,
@@ -15,6 +16,7 @@ export interface FolderReaderOptions {
   readonly source: string;
   readonly read: ReadResources;
   readonly defaultNamespace: string;
+  readonly writeBody?: WriteBody | undefined;
   /** Returns the time, in ms. */
   readonly now: () => number;
 }
@@ -52,9 +54,9 @@ function* readingOf(
   path: string,
   { files, pendingReadings, isSynced }: FolderState,
   isThere: boolean,
-  { source, read, defaultNamespace }: FolderReaderOptions,
+  { source, read, defaultNamespace, writeBody }: FolderReaderOptions,
 ): Generator<undefined, FileReading | undefined, undefined> {
-  const place = { source, path, defaultNamespace };
+  const place = { source, path, defaultNamespace, writeBody };
   const before = files.get(path);
   const outsideFile = isThere ? readOutsideSync(path, largestFile) : undefined;
   if (outsideFile === undefined || outsideFile.kind === 'absent')

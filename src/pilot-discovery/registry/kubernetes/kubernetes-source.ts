@@ -11,6 +11,7 @@ import { followObjects } from '../../../shared/kube/follow.ts';
 import type { KubeApi } from '../../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
+import type { WriteBody } from '../../istio/documents/model.ts';
 import { readObject, type ReadText } from '../../istio/documents/read-resources.ts';
 import { type FollowedKind, followedKinds, pruned } from './followed-kinds.ts';
 import { noObjects, type ObjectsState, reduceObjects } from './objects-state.ts';
@@ -21,6 +22,8 @@ export const kubernetesName = 'Kubernetes';
 export interface KubernetesSourceOptions {
   /** The name of the source; {@link kubernetesName} if left out. */
   readonly name?: string;
+  /** Left out if no other control plane may read the resources. */
+  readonly writeBody?: WriteBody;
   /** Returns a number from 0 up to, but not including, 1. */
   readonly random?: () => number;
   readonly scheduler?: SchedulerLike;
@@ -40,12 +43,13 @@ export function kubernetesSource(
   api: KubeApi,
   {
     name = kubernetesName,
+    writeBody,
     random = Math.random,
     scheduler = asyncScheduler,
   }: KubernetesSourceOptions = {},
 ): Observable<StoreEvent> {
   const read = (object: KubeObject): ReadText =>
-    readObject(object, { source: name, path, defaultNamespace: '' });
+    readObject(object, { source: name, path, defaultNamespace: '', writeBody });
   const signs$ = (followed: FollowedKind) =>
     followObjects(
       api,

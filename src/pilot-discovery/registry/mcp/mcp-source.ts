@@ -4,6 +4,7 @@ import {
   asyncScheduler,
   catchError,
   defer,
+  distinctUntilChanged,
   from,
   map,
   mergeMap,
@@ -14,7 +15,9 @@ import {
   scan,
   type SchedulerLike,
   switchMap,
+  take,
 } from 'rxjs';
+import { feedback } from '../../../operators/feedback.ts';
 import { inSlices } from '../../../operators/in-slices.ts';
 import { reduceWithEffects } from '../../../operators/reduce-with-effects.ts';
 import { supervise } from '../../../operators/supervise.ts';
@@ -29,13 +32,24 @@ import type { ConfigServer } from '../../istio/mesh/config-server.ts';
 import { configKindOf, configKinds, type ConfigKind } from '../../mcp/config-types.ts';
 import { noObjects, type ObjectsState, reduceObjects } from '../kubernetes/objects-state.ts';
 import type { AnswerPlace, SentObject, SentObjects, readAnswer } from './read-answer.ts';
-import { lostSigns, type McpEvent, type McpSign, reduceMcp, signsOf } from './reduce-mcp.ts';
+import { neededNamespaces } from './needed-namespaces.ts';
+import {
+  lostSigns,
+  type McpEvent,
+  type McpSign,
+  type McpState,
+  newMcp,
+  reduceMcp,
+  signsOf,
+} from './reduce-mcp.ts';
 import { serverCredentials } from './server-credentials.ts';
 
 export interface McpSourceOptions {
   readonly server: ConfigServer;
   /** The name of the source. */
   readonly name: string;
+  /** Whether other control planes may read the resources from this one. */
+  readonly bodies: AnswerPlace['bodies'];
   /** The pod that asks. */
   readonly self: { readonly name: string; readonly namespace: string };
   /** Returns a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
@@ -51,22 +65,41 @@ const slice = 8;
  * the changes. The readers are those of files. If the server is away, or an answer cannot be read,
  * the known resources stay until it answers.
  *
+ * If it is for some namespaces, it also asks for those that their Sidecars name: with a new
+ * connection if a Sidecar names another one. Until that answers, the known resources stay.
+ *
  * Cold; never completes, never errors.
  */
 export function mcpSource(options: McpSourceOptions): Observable<StoreEvent> {
-  const { server, name, random = Math.random, scheduler = asyncScheduler } = options;
+  const { server, name, bodies, random = Math.random, scheduler = asyncScheduler } = options;
   const path = `xds://${server.address}`;
-  const place: AnswerPlace = { source: name, path, namespaces: new Set(server.namespaces) };
+  const first: Known = { ...nothingRead, namespaces: server.namespaces };
   return from(import('./read-answer.ts')).pipe(
-    switchMap((reader) =>
-      signs(options, (kind, answer, before) => reader.readAnswer(kind, answer, before, place)),
+    switchMap(({ readAnswer }) =>
+      feedback<Known, Sign>(
+        first,
+        (progress, { after }) => after ?? progress,
+        (known$) =>
+          known$.pipe(
+            map(({ namespaces }) => namespaces),
+            distinctUntilChanged(),
+            switchMap((namespaces) => {
+              const place = { source: name, path, bodies, namespaces: new Set(namespaces) };
+              const read: Read = (...asked) => readAnswer(...asked, place);
+              return known$.pipe(
+                take(1),
+                switchMap((progress) => signs(options, progress, read)),
+                supervise(
+                  (error, delay): Sign => ({ signs: lostSigns((error as Error).message, delay) }),
+                  random,
+                  scheduler,
+                ),
+              );
+            }),
+          ),
+      ),
     ),
-    supervise(
-      (error, delay): readonly McpSign[] => lostSigns((error as Error).message, delay),
-      random,
-      scheduler,
-    ),
-    mergeMap((all) => all),
+    mergeMap(({ value }) => value.signs),
     scan(
       ([state]: Step, sign): Step =>
         reduceObjects(state, sign, (object) => (object as SentObject).content, name),
@@ -84,15 +117,35 @@ type Read = (
   before: SentObjects,
 ) => ReturnType<typeof readAnswer>;
 
+/** The progress of all connections so far. */
+interface Known {
+  /** The objects of each kind. */
+  readonly objects: ReadonlyMap<ConfigKind, SentObjects>;
+  /** The version of each kind that was ACKed last. */
+  readonly versions: McpState['versions'];
+  /** The namespaces to ask for; empty for all. */
+  readonly namespaces: readonly string[];
+}
+
+const nothingRead: Omit<Known, 'namespaces'> = { objects: new Map(), versions: new Map() };
+
+/** The signs of an event, and the progress after it. */
+interface Sign {
+  readonly signs: readonly McpSign[];
+  /** Undefined if nothing else is known. */
+  readonly after?: Known;
+}
+
 /** Runs one connection. Errors with the reason when it is lost. */
 function signs(
   { server, self, scheduler = asyncScheduler }: McpSourceOptions,
+  progress: Known,
   read: Read,
-): Observable<readonly McpSign[]> {
-  const node = nodeOf(server, self);
+): Observable<Sign> {
+  const node = nodeOf(progress.namespaces, self);
   return NEVER.pipe(
-    reduceWithEffects<ReadonlyMap<ConfigKind, string>, McpEvent, Ask>(
-      new Map(),
+    reduceWithEffects<McpState, McpEvent, Ask>(
+      newMcp(progress.versions, server.namespaces.length === 0 ? 'all at once' : 'Sidecars first'),
       reduceMcp,
       (effect$) =>
         adsLink(
@@ -105,34 +158,64 @@ function signs(
           ),
           scheduler,
         ).pipe(
-          mergeScan((before: Known, event) => eventOf(before, event, read, scheduler), unread, 1),
+          mergeScan(
+            (before: Reading, event) => eventOf(before, event, read, scheduler),
+            { objects: progress.objects, event: { type: 'foreign' } },
+            1,
+          ),
           map(({ event }) => event),
         ),
     ),
-    map(({ event }) => {
-      if (event.type === 'lost') throw new Error(event.reason);
-      return signsOf(event);
-    }),
+    scan(
+      ({ after = progress }: Sign, { event, state }): Sign => {
+        if (event.type === 'lost') throw new Error(event.reason);
+        return signAfter(after, event, state.versions, server.namespaces);
+      },
+      { signs: [] },
+    ),
   );
 }
 
+/** If other namespaces are needed, the Sidecars are not current: so nothing is synced. */
+function signAfter(
+  progress: Known,
+  event: McpEvent,
+  versions: McpState['versions'],
+  given: readonly string[],
+): Sign {
+  if (event.type !== 'read') return { signs: signsOf(event), after: progress };
+  const { kind, objects: sent } = event;
+  const objects = new Map(progress.objects).set(kind, sent);
+  const namespaces =
+    kind === 'Sidecar'
+      ? sameOr(progress.namespaces, neededNamespaces(given, sent))
+      : progress.namespaces;
+  const isOther = namespaces !== progress.namespaces;
+  const all = signsOf(event);
+  return {
+    signs: isOther ? all.filter(({ sign }) => sign.type !== 'current') : all,
+    after: { objects, versions, namespaces },
+  };
+}
+
+const sameOr = (before: readonly string[], after: readonly string[]): readonly string[] =>
+  before.join() === after.join() ? before : after;
+
 type Ask = ReturnType<typeof reduceMcp>[1][number];
 
-/** The objects of each kind on this connection, and the last event. */
-interface Known {
+/** The objects of each kind, and the last event of a connection. */
+interface Reading {
   readonly objects: ReadonlyMap<ConfigKind, SentObjects>;
   readonly event: McpEvent;
 }
 
-const unread: Known = { objects: new Map(), event: { type: 'foreign' } };
-
 /** Reads an answer; it lets other work run in between. */
 function eventOf(
-  { objects }: Known,
+  { objects }: Reading,
   event: AdsLinkEvent,
   read: Read,
   scheduler: SchedulerLike,
-): Observable<Known> {
+): Observable<Reading> {
   if (event.type !== 'answered') return of({ objects, event });
   const { typeUrl, nonce, ...content } = event.answer as DiscoveryResponse;
   const kind = configKindOf(typeUrl);
@@ -141,19 +224,19 @@ function eventOf(
   return defer(() =>
     inSlices(() => read(kind, content, objects.get(kind) ?? new Map()), slice, scheduler),
   ).pipe(
-    map((sent): Known => ({
+    map((sent): Reading => ({
       objects: new Map(objects).set(kind, sent),
       event: { type: 'read', kind, answer, objects: sent },
     })),
     catchError((error: unknown) => {
       const { message: reason } = error as Error;
-      return of<Known>({ objects, event: { type: 'unreadable', kind, answer, reason } });
+      return of<Reading>({ objects, event: { type: 'unreadable', kind, answer, reason } });
     }),
   );
 }
 
 /** It is no proxy, but istiod accepts no other form of a node id. */
-const nodeOf = ({ namespaces }: ConfigServer, { name, namespace }: McpSourceOptions['self']) =>
+const nodeOf = (namespaces: readonly string[], { name, namespace }: McpSourceOptions['self']) =>
   create(NodeSchema, {
     id: `sidecar~127.0.0.1~${name}.${namespace}~${namespace}.svc.cluster.local`,
     metadata: {

@@ -9,12 +9,14 @@ import {
   ResourceSchema,
 } from '../../../shared/proto/istio/mcp/v1alpha1/resource_pb.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
+import { parseJson } from '../../../shared/text/parse-json.ts';
 import type { Steps } from '../../../shared/text/steps.ts';
-import { keyOf } from '../../istio/documents/model.ts';
+import { keyOf, type ResourceBody } from '../../istio/documents/model.ts';
 import { readObject, type ReadText } from '../../istio/documents/read-resources.ts';
 import { apiVersionOf, type ConfigKind } from '../../mcp/config-types.ts';
 import { forbiddenName } from '../../mcp/forbidden-name.ts';
 import { readBody } from '../../mcp/read-body.ts';
+import { documentType } from '../../mcp/write-body.ts';
 
 /** A resource that a server has sent, and what its reader has made of it. */
 export interface SentObject extends KubeObject {
@@ -31,6 +33,8 @@ export interface AnswerPlace {
   readonly path: string;
   /** The namespaces whose resources are used; empty for all. */
   readonly namespaces: ReadonlySet<string>;
+  /** Whether the resources keep their bodies, which other control planes may read. */
+  readonly bodies: 'kept' | 'dropped';
 }
 
 /** The largest number of resources of a kind; and the largest resource, in bytes. */
@@ -110,12 +114,15 @@ function contentOf(
   { namespace, name }: ObjectName,
   { place, flaw }: { readonly place: AnswerPlace; readonly flaw: string | undefined },
 ): ReadText {
-  const { source, path } = place;
+  const { source, path, bodies } = place;
   const head = { apiVersion: apiVersionOf(kind), kind, metadata: { namespace, name } };
-  const textPlace = { source, path, defaultNamespace: '' };
+  const writeBody = bodies === 'kept' ? () => copyOf(body) : undefined;
+  const textPlace = { source, path, defaultNamespace: '', writeBody };
   try {
     if (flaw !== undefined) throw new Error(flaw);
     if (body === undefined) throw new Error('it has no body');
+    if (body.typeUrl === documentType)
+      return readObject(documentIn(body.value, kind, head.metadata), textPlace);
     const spec = readBody(kind, body);
     if (isWithoutEndpoints(kind, name, spec)) {
       const origin = { source, path, line: 0 };
@@ -147,6 +154,29 @@ function contentOf(
 }
 
 const unreadable = '(unreadable)';
+
+/** Returns a body that does not keep the memory of the whole answer. */
+const copyOf = (body: Any | undefined): ResourceBody => ({
+  typeUrl: body?.typeUrl ?? '',
+  value: Uint8Array.from(body?.value ?? []),
+});
+
+/** Returns the document in a body. Throws, with the reason in a sentence, if there is none. */
+function documentIn(value: Uint8Array, kind: ConfigKind, name: ObjectName): unknown {
+  const document = parsed(value);
+  if (!isObject(document) || document['kind'] !== kind)
+    throw new Error(`its body is a document, but not of ${kind}`);
+  const { metadata } = document;
+  return { ...document, metadata: { ...(isObject(metadata) && metadata), ...name } };
+}
+
+function parsed(value: Uint8Array): unknown {
+  try {
+    return parseJson(Buffer.from(value).toString());
+  } catch {
+    throw new Error('its body is a document, but not JSON');
+  }
+}
 
 function more(metadata: Metadata | undefined) {
   const { labels = {}, annotations = {}, createTime } = metadata ?? {};

@@ -29,8 +29,25 @@ interface AnswerName {
   readonly nonce: string;
 }
 
-/** The newest version of each kind that was accepted on this connection. */
-export type McpState = ReadonlyMap<ConfigKind, string>;
+/** The progress of one connection. */
+export interface McpState {
+  /** The newest version of each kind that was ACKed, on this connection or on one before. */
+  readonly versions: ReadonlyMap<ConfigKind, string>;
+  /** The kinds that were not requested yet. */
+  readonly later: readonly ConfigKind[];
+}
+
+/**
+ * Returns the state before a connection. With `Sidecars first`, other kinds are requested when the
+ * Sidecars have come: these say which namespaces are needed.
+ */
+export const newMcp = (
+  versions: McpState['versions'],
+  order: 'all at once' | 'Sidecars first',
+): McpState => ({
+  versions,
+  later: order === 'all at once' ? [] : configKinds.filter((kind) => kind !== 'Sidecar'),
+});
 
 /** A request to send. The first one of a connection has the node. */
 export interface McpAsk {
@@ -44,21 +61,26 @@ export function reduceMcp(state: McpState, event: McpEvent): Step<McpState, McpA
   switch (event.type) {
     case 'opened':
       return [
-        new Map(),
-        configKinds.map((kind, index) => ({
-          type: 'ask',
-          ask: askOf(kind, { nonce: '', version: '' }),
-          place: index === 0 ? 'first' : 'later',
-        })),
+        state,
+        configKinds
+          .filter((kind) => !state.later.includes(kind))
+          .map((kind, index) => firstAsk(state, kind, index === 0 ? 'first' : 'later')),
       ];
     case 'read': {
       const { kind, answer } = event;
       const ask = askOf(kind, answer);
-      return [new Map(state).set(kind, answer.version), [{ type: 'ask', ask, place: 'later' }]];
+      const versions = new Map(state.versions).set(kind, answer.version);
+      return [
+        { versions, later: [] },
+        [
+          { type: 'ask', ask, place: 'later' },
+          ...state.later.map((other) => firstAsk(state, other, 'later')),
+        ],
+      ];
     }
     case 'unreadable': {
       const { kind, answer, reason } = event;
-      const version = state.get(kind) ?? '';
+      const version = state.versions.get(kind) ?? '';
       const refusal = { code: invalid, message: reason };
       const ask = { ...askOf(kind, { nonce: answer.nonce, version }), refusal };
       return [state, [{ type: 'ask', ask, place: 'later' }]];
@@ -70,6 +92,13 @@ export function reduceMcp(state: McpState, event: McpEvent): Step<McpState, McpA
       return [state, []];
   }
 }
+
+/** A server must not take what is known for nothing, if it has nothing yet itself. */
+const firstAsk = ({ versions }: McpState, kind: ConfigKind, place: McpAsk['place']): McpAsk => ({
+  type: 'ask',
+  ask: askOf(kind, { nonce: '', version: versions.get(kind) ?? '' }),
+  place,
+});
 
 /** INVALID_ARGUMENT: https://grpc.io/docs/guides/status-codes/ */
 const invalid = 3;

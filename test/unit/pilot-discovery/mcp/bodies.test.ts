@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { readObject } from '../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { configKinds, type ConfigKind } from '../../../../src/pilot-discovery/mcp/config-types.ts';
 import { readBody } from '../../../../src/pilot-discovery/mcp/read-body.ts';
-import { writeBody } from '../../../support/write-body.ts';
+import { writeMessage } from '../../../../src/pilot-discovery/mcp/write-message.ts';
 import { AuthorizationPolicySchema } from '../../../../src/shared/proto/istio/security/v1beta1/authorization_policy_pb.ts';
 import { cases, resourceOf } from '../../../verdicts/cases.ts';
 
@@ -49,7 +49,7 @@ describe('a resource that was sent as a message', () => {
     expect([...configKinds].filter((kind) => !kinds.has(kind))).toEqual(['ProxyConfig']);
     for (const { name, resource } of good) {
       const { kind, spec } = resource as Written & { readonly kind: ConfigKind };
-      const sent = { ...resource, spec: readBody(kind, writeBody(kind, spec)) };
+      const sent = { ...resource, spec: readBody(kind, writeMessage(kind, spec)) };
       const [before, after] = [resource, sent].map((one) => read(one).resources[0]?.spec);
       expect(withoutZeros(after), name).toEqual(withoutZeros(before));
     }

@@ -11,6 +11,7 @@ import {
   VirtualTimeScheduler,
 } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { noReaders } from '../../../../src/pilot-discovery/identity/config-access.ts';
 import { serveGrpc } from '../../../../src/pilot-discovery/run/serve-grpc.ts';
 import { ownSocket } from '../../../../src/shared/files/own-socket.ts';
 import { reportServerErrors } from '../../../../src/shared/files/server-errors.ts';
@@ -54,6 +55,8 @@ describe('a server that cannot take a connection', () => {
   const grpc = {
     ...{
       viewFor$: () => NEVER,
+      configFor$: () => NEVER,
+      configReaders: noReaders,
       secretsOf$: () => NEVER,
       controlPlane: '',
       throttle: 1,

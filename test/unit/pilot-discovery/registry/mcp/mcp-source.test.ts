@@ -12,7 +12,7 @@ import type { StoreEvent } from '../../../../../src/pilot-discovery/environment/
 import { eachResource } from '../../../../../src/pilot-discovery/environment/resources.ts';
 import { mcpSource } from '../../../../../src/pilot-discovery/registry/mcp/mcp-source.ts';
 import { readAnswer } from '../../../../../src/pilot-discovery/registry/mcp/read-answer.ts';
-import { writeBody } from '../../../../support/write-body.ts';
+import { writeMessage } from '../../../../../src/pilot-discovery/mcp/write-message.ts';
 import {
   type FakeConfigServer,
   rawResource,
@@ -34,6 +34,7 @@ describe('mcpSource', () => {
     listening = mcpSource({
       server: { address: server.address, namespaces, tokenFile: '', tls: undefined },
       name: 'xds',
+      bodies: 'dropped',
       self: { name: 'istiod', namespace: 'istio-system' },
     }).subscribe({
       next(event) {
@@ -108,7 +109,7 @@ describe('mcpSource', () => {
   it('closes for a policy that cannot be read, and never had a good version', async () => {
     listen();
     await synced();
-    const { typeUrl } = writeBody('AuthorizationPolicy', policy['spec']);
+    const { typeUrl } = writeMessage('AuthorizationPolicy', policy['spec']);
     server.send('AuthorizationPolicy', [
       rawResource('shop/bad', typeUrl, Buffer.from([0xff])),
       rawResource('shop/other', 'type.googleapis.com/a.B', new Uint8Array()),
@@ -135,7 +136,7 @@ describe('mcpSource', () => {
     server.put(policy);
     listen();
     await synced();
-    const { typeUrl } = writeBody('AuthorizationPolicy', policy['spec']);
+    const { typeUrl } = writeMessage('AuthorizationPolicy', policy['spec']);
     server.send('AuthorizationPolicy', [
       rawResource('shop/refusals', typeUrl, Buffer.from([0xff])),
     ]);
@@ -157,7 +158,12 @@ describe('mcpSource', () => {
   it('refuses more than 100,000 resources of a kind', () => {
     const any = resourceAny(entry);
     const resources = Array.from({ length: 100_001 }, () => any);
-    const place = { source: 'xds', path: '', namespaces: new Set<string>() };
+    const place = {
+      source: 'xds',
+      path: '',
+      namespaces: new Set<string>(),
+      bodies: 'dropped',
+    } as const;
     const reading = readAnswer('ServiceEntry', { resources }, new Map(), place);
     expect(() => reading.next()).toThrow('it sends 100001 of them, and 100000 are read at most');
   });
@@ -170,5 +176,105 @@ describe('mcpSource', () => {
     await synced();
     expect(lost()).toBeUndefined();
     expect(events.filter(({ type }) => type === 'lost')).toHaveLength(1);
+  });
+
+  it('asks for the namespaces that the Sidecars of its own name, and for more when they do', async () => {
+    const sidecar = (namespace: string, ...hosts: readonly string[]) => ({
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'Sidecar',
+      metadata: { namespace, name: 'default' },
+      spec: { egress: [{ hosts }] },
+    });
+    const policyIn = (namespace: string) => ({
+      ...policy,
+      metadata: { namespace, name: 'policy' },
+    });
+    const nodes = () =>
+      server.requests.flatMap(({ node }) => node?.metadata?.['CONFIG_NAMESPACES'] ?? []);
+    for (const namespace of ['bank', 'shop', 'far']) server.put(policyIn(namespace));
+    server.put(sidecar('bank', './*', '~/*', 'shop/*', 'bank/a.mesh'));
+    server.put(sidecar('shop', 'far/*'));
+    listen(['bank']);
+    await synced();
+    const policies = () => keys().filter((key) => key.startsWith('Authorization'));
+    expect(policies()).toEqual([
+      'AuthorizationPolicy/bank/policy',
+      'AuthorizationPolicy/shop/policy',
+    ]);
+    expect(nodes()).toEqual(['bank', 'bank,shop']);
+    expect(events.filter(({ type }) => type === 'synced')).toHaveLength(1);
+
+    server.put(sidecar('bank', 'shop/*', 'far/*'));
+    await expect.poll(() => policies().length).toBe(3);
+    server.put(sidecar('bank', './*'));
+    await expect.poll(policies).toEqual(['AuthorizationPolicy/bank/policy']);
+    server.put(sidecar('bank', '*/*'));
+    await expect.poll(() => policies().length).toBe(3);
+    expect(nodes()).toEqual(['bank', 'bank,shop', 'bank,far,shop', 'bank']);
+    expect(server.streams()).toBe(5);
+    expect(events.some(({ type }) => type === 'lost')).toBe(false);
+  });
+
+  it('does not have what a proxy needs before all namespaces have come', async () => {
+    server.put({
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'Sidecar',
+      metadata: { namespace: 'bank', name: 'default' },
+      spec: { egress: [{ hosts: ['shop/*'] }] },
+    });
+    server.put(entry);
+    const atStart: (readonly string[])[] = [];
+    listening = mcpSource({
+      server: { address: server.address, namespaces: ['bank'], tokenFile: '', tls: undefined },
+      name: 'xds',
+      bodies: 'dropped',
+      self: { name: 'istiod', namespace: 'istio-system' },
+    }).subscribe({
+      next(event) {
+        [store] = reduceStore(store, event);
+        if (event.type === 'synced') atStart.push(keys());
+      },
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
+    await expect.poll(() => atStart.length).toBe(1);
+    expect(atStart[0]).toContain('ServiceEntry/shop/a');
+    const first = server.requests.filter(({ node }) => node !== undefined);
+    expect(first.map(({ typeUrl }) => typeUrl)).toEqual([
+      'networking.istio.io/v1/Sidecar',
+      'networking.istio.io/v1/Sidecar',
+    ]);
+  });
+
+  it('says the versions that it has when it comes back, and reads what is equal only once', async () => {
+    server.put(entry);
+    listen();
+    await synced();
+    const before = [...eachResource(store.resources)].map(([, resource]) => resource);
+    await server.stop();
+    await expect.poll(lost).toBeDefined();
+    const { length } = server.requests;
+    await server.start();
+    await expect.poll(lost).toBeUndefined();
+    const [first] = server.requests.slice(length);
+    expect(first?.versionInfo).not.toBe('');
+    expect(first?.responseNonce).toBe('');
+    expect([...eachResource(store.resources)].map(([, resource]) => resource)).toEqual(before);
+    expect(store.resources.get('ServiceEntry')?.get('shop')?.get('a')).toBe(before[0]);
+  });
+
+  it('keeps bodies as they were sent, for others that read them from this one', async () => {
+    server.put(entry);
+    listening = mcpSource({
+      server: { address: server.address, namespaces: [], tokenFile: '', tls: undefined },
+      name: 'xds',
+      bodies: 'kept',
+      self: { name: 'istiod', namespace: 'istio-system' },
+    }).subscribe({
+      next: (event) => ([store] = reduceStore(store, event)),
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
+    await synced();
+    const [[, resource] = []] = eachResource(store.resources);
+    expect(resource?.body).toEqual(writeMessage('ServiceEntry', entry['spec']));
   });
 });

@@ -5,17 +5,17 @@ import {
   type JsonValue,
   toBinary,
 } from '@bufbuild/protobuf';
-import { isObject } from '../../src/shared/text/is-object.ts';
-import { parseDuration } from '../../src/shared/text/value.ts';
-import type { ConfigKind } from '../../src/pilot-discovery/mcp/config-types.ts';
-import type { SentBody } from '../../src/pilot-discovery/mcp/read-body.ts';
-import { specMessages } from '../../src/pilot-discovery/mcp/spec-messages.ts';
+import { isObject } from '../../shared/text/is-object.ts';
+import { parseDuration } from '../../shared/text/value.ts';
+import type { ResourceBody } from '../istio/documents/model.ts';
+import type { ConfigKind } from './config-types.ts';
+import { specMessages } from './spec-messages.ts';
 
 /**
- * Returns the body for a `spec` as a user has written it. Fields that this version of Istio's API
- * does not have are left out. Throws if the spec does not fit the message. Pure.
+ * Returns a `spec`, as a user has written it, as a message of Istio's API. Fields that this version
+ * of the API does not have are left out. Throws if the spec does not fit the message. Pure.
  */
-export function writeBody(kind: ConfigKind, spec: unknown): SentBody {
+export function writeMessage(kind: ConfigKind, spec: unknown): ResourceBody {
   const schema = specMessages[kind];
   const message = fromJson(schema, canonicalJson(schema, spec ?? {}) as JsonValue);
   return {

@@ -1,0 +1,46 @@
+import type { SubscriptionPolicy } from '../../shared/xds/type-subscription.ts';
+import { answerNonce } from './answer-nonce.ts';
+import type { ConfigSubscriptionKind } from './config-stream.ts';
+import type { Answer } from './proxy-stream.ts';
+import type { TypedView } from './view.ts';
+import { viewComparison } from './view-comparison.ts';
+
+const nothing: TypedView = { version: '', resources: new Map() };
+
+/**
+ * All names are compared. The names that differ from an earlier view would not have those of an
+ * answer that was NACKed.
+ */
+const { isSame, isSameSource, resourcesOf, had, blamed } = viewComparison;
+
+/**
+ * How resources of Istio are sent to another control plane. The first request of a type is always
+ * answered. In the state-of-the-world variant an answer has all resources of the type: what is not
+ * in it is gone. So after a NACK nothing is sent until something changes, and then everything.
+ */
+export const configOffers: SubscriptionPolicy<ConfigSubscriptionKind> = {
+  ...{ isSame, isSameSource, resourcesOf, had, blamed },
+  holdsBack: 'whole',
+  wildcard: 'by naming nothing',
+  staleNames: 'taken',
+  choose: ({ changed, gone, missing }, { answers }, { variant }) =>
+    changed.size + gone.length + (variant === 'delta' ? missing.length : 0) === 0 && answers > 0
+      ? { type: 'nothing' }
+      : { type: 'give', given: changed, removed: gone, unanswered: [], leaves: 'nothing' },
+  write({ given, removed, clientResources }, before, { typeUrl, variant, view }) {
+    const isDelta = variant === 'delta';
+    const { version, resources } = view.types.get(typeUrl) ?? nothing;
+    const absent = [...before.unanswered].filter((name) => !resources.has(name));
+    const whole = [...resources.values()].filter(({ name }) => clientResources.has(name));
+    const content = {
+      typeUrl,
+      version,
+      resources: isDelta ? [...given.values()] : whole,
+      removed: isDelta ? [...removed, ...absent] : [],
+    };
+    const nonce = answerNonce(content, before.lastNonce);
+    const purpose = before.accepted === undefined ? 'first' : 'change';
+    const message: Answer = { ...content, nonce, snapshot: view.snapshot, purpose };
+    return { nonce, note: view.snapshot, message };
+  },
+};

@@ -1,0 +1,45 @@
+import type { Step } from '../../operators/reduce-with-effects.ts';
+import type { EnvoyRequest } from '../../shared/xds/messages.ts';
+import { clientLimits } from './client-limits.ts';
+import type { Answer, ProxyEffect } from './proxy-stream.ts';
+
+/** A client asks for a few types that are not served. */
+const mostUnknown = clientLimits.unservedTypes.value;
+
+/** Answers once, without resources, if a type is not served: so the client does not wait. Pure. */
+export function unservedType<State extends { readonly unknown: ReadonlySet<string> }>(
+  state: State,
+  { typeUrl, names }: EnvoyRequest,
+  snapshot: number,
+): Step<State, ProxyEffect> {
+  if (state.unknown.has(typeUrl)) return [state, []];
+  if (state.unknown.size === mostUnknown)
+    return [
+      state,
+      [
+        {
+          type: 'end',
+          fault: 'limit',
+          reason: `it asks for more than ${mostUnknown} types that are not served`,
+        },
+      ],
+    ];
+  const unknown = new Set(state.unknown).add(typeUrl);
+  const answer: Answer = {
+    typeUrl,
+    nonce: 'none',
+    version: '',
+    resources: [],
+    removed: [],
+    snapshot,
+    purpose: 'first',
+  };
+  return [
+    { ...state, unknown },
+    [
+      { type: 'asked', typeUrl, names: new Set(names.kind === 'all' ? names.names : names.add) },
+      { type: 'unknown-type', typeUrl },
+      { type: 'answer', answer },
+    ],
+  ];
+}
