@@ -70,7 +70,7 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/endpoints/regions-of-zones',
     file: 'pilot-discovery/generate/endpoints/locality-lb.ts',
-    find: "  if (tiers === 'regions') return 0;\n",
+    find: "if (tiers === 'regions') return 0;",
     replace: '',
   },
   {
@@ -94,7 +94,7 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/clusters/names-of-calls',
     file: 'pilot-discovery/generate/clusters/outbound-discovery.ts',
-    find: "  if (service.resolution === 'dynamic-dns' && !isPassthrough(policy)) return byNameOfCall(node);\n",
+    find: "if (service.resolution === 'dynamic-dns' && !isPassthrough(policy)) return byNameOfCall(node);",
     replace: '',
   },
   {
