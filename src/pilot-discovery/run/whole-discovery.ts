@@ -4,7 +4,6 @@ import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts'
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { openLog } from '../../shared/log/open-log.ts';
 import { dumpFilter, dumpNoMemory } from '../../shared/program/dump-no-memory.ts';
-import { keepHeapSmall } from '../../shared/program/keep-heap-small.ts';
 import { attempt, exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { takenBy } from '../../shared/program/taken-port.ts';
 import { signals } from '../../streams/process-events.ts';
@@ -45,7 +44,6 @@ export async function wholeDiscovery(whole: WholeDiscovery): Promise<void> {
   const written = attempt(() => openLog(log, 'discovery'), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
-  keepHeapSmall();
   const dumped = dumpNoMemory(dumpFilter);
   for (const line of startLines(config, places, warnings, dumped)) write(line);
   const step$ = discoveryOf(settings, places);
