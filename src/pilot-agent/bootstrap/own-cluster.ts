@@ -9,7 +9,7 @@ export const ownClusterName = 'local_cluster';
  * the endpoints of its own zone. Set by `ISTIO_META_ENABLE_SELF_DISCOVERY`. Pure.
  */
 export const discoversItself = ({ ENABLE_SELF_DISCOVERY: given }: NodeMetadata): boolean =>
-  /^(?:1|t|T|true|TRUE|True)$/.test(String(given));
+  typeof given === 'string' && /^(?:1|t|T|true|TRUE|True)$/.test(given);
 
 /**
  * The cluster of the workload itself. A control plane that does not know the name never answers;

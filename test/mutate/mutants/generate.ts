@@ -88,8 +88,8 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/endpoints/own-ready-endpoints',
     file: 'pilot-discovery/generate/endpoints/own-assignment.ts',
-    find: 'const [own] = ownPorts(environment, node);',
-    replace: 'const own = ownPorts(environment, node).at(-1);',
+    find: 'const [lowestPort] = ownPorts(environment, node);',
+    replace: 'const lowestPort = ownPorts(environment, node).at(-1);',
   },
   {
     id: 'generate/clusters/names-of-calls',

@@ -28,8 +28,8 @@ import { viewByHost } from '../scope/view-by-host.ts';
 export function endpointView(environment: Environment, node: ProxyNode): SortedView {
   const view = outboundEndpoints(environment, node);
   if (node.ownCluster === 'unknown') return view;
-  const own = ownAssignment(environment, node);
-  return withOwn([view, own], '', () => withResources(view, [[own.name, own]]));
+  const assigned = ownAssignment(environment, node);
+  return withOwn([view, assigned], '', () => withResources(view, [[assigned.name, assigned]]));
 }
 
 const withOwn = memoTable<SortedView>();

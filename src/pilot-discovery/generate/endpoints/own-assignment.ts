@@ -15,8 +15,10 @@ const name = 'local_cluster';
  * port. If no service has it, there are none, and Envoy prefers no zone.
  */
 export function ownAssignment(environment: Environment, node: ProxyNode): XdsResource {
-  const [own] = ownPorts(environment, node);
-  const endpoints = own && environment.endpoints.get(serviceKey(own.service))?.get(own.port.number);
+  const [lowestPort] = ownPorts(environment, node);
+  const endpoints =
+    lowestPort &&
+    environment.endpoints.get(serviceKey(lowestPort.service))?.get(lowestPort.port.number);
   return encodeResource(
     ClusterLoadAssignmentSchema,
     name,
@@ -27,6 +29,6 @@ export function ownAssignment(environment: Environment, node: ProxyNode): XdsRes
       node,
       { isMutual: () => false, reach: directly },
     ),
-    own === undefined ? [] : [own.service.key],
+    lowestPort === undefined ? [] : [lowestPort.service.key],
   );
 }
