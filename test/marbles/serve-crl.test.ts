@@ -15,6 +15,8 @@ let both: readonly X509Certificate[];
 /** CRLs for an hour, and for two, from the start of virtual time. */
 let short: string;
 let long: string;
+/** Valid from 5 minutes after that start. */
+let early: string;
 let ofOther: string;
 
 beforeAll(async () => {
@@ -24,6 +26,7 @@ beforeAll(async () => {
   both = [root, other].map(({ certificate }) => new X509Certificate(certificate));
   short = await testCrl(root, { from: -hour, to: hour });
   long = await testCrl(root, { from: -hour, to: 2 * hour });
+  early = await testCrl(root, { from: 300_000, to: 2 * hour });
   ofOther = await testCrl(other, { from: -hour, to: 2 * hour });
 });
 
@@ -46,6 +49,7 @@ const serving$ = (input$: Inputs): Observable<string> =>
         ['', 'none'],
         [short, 'short'],
         [long, 'long'],
+        [early, 'early'],
         [long + ofOther, 'long of both'],
       ]).get(served);
       return flaw === undefined ? `${name}` : `${name}: ${flaw}`;
@@ -60,6 +64,17 @@ describe('serveCrl', () => {
       m.expectObservable(serving$(input$), '^ 179m !').toBe(at({ '0s': 's', '3590s': 'n' }), {
         s: 'short',
         n: 'none: the CRL of the authority CN=root expires at 1970-01-01T01:00:00.000Z: put a new one in its place',
+      });
+    }),
+  );
+
+  it(
+    'serves CRLs that become valid without a change',
+    marbles((m) => {
+      const input$ = m.cold('e', { e: input(text(early)) });
+      m.expectObservable(serving$(input$), '^ 10m !').toBe(at({ '0s': 'n', '300s': 'e' }), {
+        n: 'none: the CRL of the authority CN=root is not valid before 1970-01-01T00:05:00.000Z',
+        e: 'early',
       });
     }),
   );
