@@ -31,8 +31,8 @@ interface Step {
 
 /**
  * Fetches the keys of an issuer at once, then every 20 minutes; after a failure soon, and at least
- * every 10 s until there are keys. Emits the
- * result of each fetch. Cold; never completes, never errors.
+ * every 10 s until there are keys. Emits the result of each fetch. Cold; never completes, never
+ * errors.
  */
 export function followKeys(
   from: KeysAddress,
