@@ -588,9 +588,10 @@ describe('each flag and variable of pilot-discovery', () => {
   };
 
   it('has a row', () => {
-    // Other files have the variables of the certificate authority (discovery-ca.test.ts), and those
-    // about tokens (discovery-jwt.test.ts).
-    const others = [...Object.keys(caDefaults), ...Object.keys(tokenDefaults)];
+    // Other files have those of the certificate authority (discovery-ca.test.ts), about tokens
+    // (discovery-jwt.test.ts), and about status (discovery-status-kube.test.ts).
+    const ofStatus = ['PILOT_ENABLE_ANALYSIS', 'PILOT_ANALYSIS_INTERVAL'];
+    const others = [...Object.keys(caDefaults), ...Object.keys(tokenDefaults), ...ofStatus];
     expect([...Object.keys(variables), ...others].sort()).toEqual(
       discoveryVariables.map(({ name }) => name).sort(),
     );
