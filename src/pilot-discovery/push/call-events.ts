@@ -51,7 +51,7 @@ export interface CallSources {
 }
 
 /** Whether a client has resources already. */
-type Comes = 'empty-handed' | 'with-versions';
+export type Comes = 'empty-handed' | 'with-versions';
 
 /**
  * Emits the events of a stream that has begun: its requests, the views for its proxy, and its end.

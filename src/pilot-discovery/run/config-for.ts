@@ -1,15 +1,16 @@
-import { defer, filter, type Observable, shareReplay, skipWhile, switchMap, take } from 'rxjs';
+import { defer, type Observable, shareReplay, skipWhile, switchMap, take } from 'rxjs';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { Snapshot } from '../environment/snapshots.ts';
+import type { Comes } from '../push/call-events.ts';
 import type { ConfigView } from '../push/config-view.ts';
+import { servable } from './servable.ts';
 
 /** Returns the resources of Istio that a control plane reads. */
-type ConfigFor = (node: Node, comes: 'empty-handed' | 'with-versions') => Observable<ConfigView>;
+type ConfigFor = (node: Node, comes: Comes) => Observable<ConfigView>;
 
 /**
- * Returns what other control planes read of each snapshot. They share one view, which exists while
- * there is a reader. A reader that has resources already does not lose them to a source that is
- * empty at the start: such a source means a failed mount more often than an intention.
+ * Returns what other control planes read of each snapshot that they may have. They share one view,
+ * which exists while there is a reader.
  *
  * @param snapshot$ emits the current snapshot at once, if there is one
  */
@@ -23,20 +24,12 @@ export function configFor(snapshot$: Observable<Snapshot>): ConfigFor {
     defer(load).pipe(
       switchMap((module) => {
         const part$ = module.inNamespaces(view$, namespacesOf(node));
-        return comes === 'empty-handed' ? part$ : onceReceived(snapshot$, part$);
+        return servable(snapshot$, comes).pipe(
+          take(1),
+          switchMap(({ number }) => part$.pipe(skipWhile(({ snapshot }) => snapshot < number))),
+        );
       }),
     );
-}
-
-function onceReceived(
-  snapshot$: Observable<Snapshot>,
-  view$: Observable<ConfigView>,
-): Observable<ConfigView> {
-  return snapshot$.pipe(
-    filter(({ content }) => content === 'received'),
-    take(1),
-    switchMap(({ number }) => view$.pipe(skipWhile(({ snapshot }) => snapshot < number))),
-  );
 }
 
 /** Returns the namespaces that a control plane asks for; none for all of them. */

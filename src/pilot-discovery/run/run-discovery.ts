@@ -12,7 +12,6 @@ import {
   type SchedulerLike,
   share,
   shareReplay,
-  skipWhile,
   Subject,
   takeWhile,
 } from 'rxjs';
@@ -24,6 +23,7 @@ import { withWorkload } from '../generate/scope/with-workload.ts';
 import { type Fold, feedback } from '../../operators/feedback.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type { Comes } from '../push/call-events.ts';
 import { isConfigClient } from '../push/config-view.ts';
 import type { View } from '../push/view.ts';
 import type { KubeApi, KubeWriter } from '../../shared/kube/kube-api.ts';
@@ -39,6 +39,7 @@ import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
 import { foldView, initialView } from '../state/fold-view.ts';
 import { endingOf } from './ending-of.ts';
 import { configFor } from './config-for.ts';
+import { servable } from './servable.ts';
 import { proxyOf } from './proxy-of.ts';
 import { meshAuthority } from './mesh-authority.ts';
 import { type ProxyCredentials, proxyCredentials } from '../credentials/proxy-credentials.ts';
@@ -221,13 +222,11 @@ function viewFor(
   snapshot$: Observable<Snapshot>,
   { views$ }: Views,
   node: Node,
-  comes: 'empty-handed' | 'with-versions',
+  comes: Comes,
 ): Observable<View> | string {
   const proxy = proxyOf(node);
   if (typeof proxy === 'string') return proxy;
-  // An empty source at the start means a failed mount more often than an intention.
-  const mayServe = ({ content }: Snapshot) => comes === 'empty-handed' || content === 'received';
-  return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
+  return views$(servable(snapshot$, comes), proxy);
 }
 
 /** Returns the secrets of a client; a client that is not authenticated gets none. */

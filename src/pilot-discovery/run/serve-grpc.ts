@@ -7,6 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { defer, finalize, merge, mergeMap, type Observable, Subject, tap } from 'rxjs';
 import type { ReportRefused } from '../../shared/grpc/bounded-messages.ts';
+import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import { configAccess, type ConfigReaders } from '../identity/config-access.ts';
 import { identifiedCalls, type Identify } from '../identity/identified-calls.ts';
@@ -117,12 +118,18 @@ function servePlain(
     event$: port
       .listen$((socket) => injector.injectConnection(socket))
       .pipe(finalize(() => server.forceShutdown())),
-    nodeFlaw: (_, node) =>
-      isConfigClient(node) ? configAccess(options.configReaders, undefined) : undefined,
+    nodeFlaw: (_, node) => readerFlaw(options, node, undefined),
     callerOf: () => undefined,
     cut: port.cut,
   };
 }
+
+/** Returns why a control plane may not read resources; undefined if it may, and for a proxy. */
+const readerFlaw = (
+  { configReaders }: ServeGrpcOptions,
+  node: Node,
+  caller: Caller | undefined,
+): string | undefined => (isConfigClient(node) ? configAccess(configReaders, caller) : undefined);
 
 function serveSecure(
   { address, serving$, identify$, nodes, services, upkeep$ }: SecurePort,
@@ -153,9 +160,7 @@ function serveSecure(
     nodeFlaw: (call, node) => {
       const caller = calls.callerOf(call);
       const flaw = nodes === 'any' ? undefined : nodeFlaw(caller, node);
-      return (
-        flaw ?? (isConfigClient(node) ? configAccess(options.configReaders, caller) : undefined)
-      );
+      return flaw ?? readerFlaw(options, node, caller);
     },
     cut: port.cut,
   };

@@ -38,9 +38,7 @@ export interface WholeDiscovery {
  */
 export async function wholeDiscovery(whole: WholeDiscovery): Promise<void> {
   const startedAt = asyncScheduler.now();
-  const { config, ...given } = settingsOf(whole);
-  const { places, log, warnings } = given;
-  const settings = { ...given.settings, writeBody: await bodyWriter(config) };
+  const { config, settings, places, log, warnings } = await settingsOf(whole);
   const written = attempt(() => openLog(log, 'discovery'), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
@@ -76,8 +74,8 @@ async function bodyWriter({ configReaders }: DiscoveryConfig): Promise<WriteBody
   return (await import('../mcp/write-body.ts')).writeBody;
 }
 
-/** Throws a {@link Fatal} if the command line is bad (64), or if the MeshConfig is bad (78). */
-function settingsOf({ given, logging, leftover, env }: WholeDiscovery) {
+/** Rejects with a {@link Fatal} if the command line (64) or the MeshConfig (78) is bad. */
+async function settingsOf({ given, logging, leftover, env }: WholeDiscovery) {
   const { config, problems, warnings } = discoveryConfig(given, env);
   const log = logOptions(logging);
   const allProblems = [
@@ -91,7 +89,7 @@ function settingsOf({ given, logging, leftover, env }: WholeDiscovery) {
     mesh: namedMesh(given.meshConfig, config.meshConfig),
     networks: namedNetworks(given.networksConfig, config.networksConfig),
     env,
-    writeBody: undefined,
+    writeBody: await bodyWriter(config),
   };
   return {
     config,
