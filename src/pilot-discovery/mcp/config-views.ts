@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { AnySchema, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { filter, map, type Observable, scan } from 'rxjs';
 import { changedKeys, SortedMap } from '../../shared/maps/sorted-map.ts';
@@ -7,6 +7,7 @@ import { ResourceSchema } from '../../shared/proto/istio/mcp/v1alpha1/resource_p
 import type { Resources } from '../environment/resources.ts';
 import type { Snapshot } from '../environment/snapshots.ts';
 import {
+  encodeResource,
   noResources,
   type SortedView,
   withResources,
@@ -82,20 +83,16 @@ const versionOf = ({ labels, annotations, body }: AnyResource): string =>
 function sent(resource: AnyResource): XdsResource {
   const { namespace, name: ownName, labels, annotations, createdMs, body } = resource;
   const name = `${namespace}/${ownName}`;
-  const message = create(ResourceSchema, {
+  const message = {
     metadata: {
       ...{ name, version: versionOf(resource), labels, annotations },
       ...(createdMs > 0 && { createTime: timestampFromMs(createdMs) }),
     },
     ...(body && { body: create(AnySchema, { typeUrl: body.typeUrl, value: body.value }) }),
-  });
-  const bytes = toBinary(ResourceSchema, message);
+  };
   return {
-    name,
-    version: createHash('sha256').update(bytes).digest('hex').slice(0, 32),
-    body: bytes,
+    ...encodeResource(ResourceSchema, name, message, [keyOf(resource)]),
     bodyType: 'type.googleapis.com/istio.mcp.v1alpha1.Resource',
-    keys: [keyOf(resource)],
   };
 }
 
