@@ -2,11 +2,12 @@
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { overloadManager } from './overload.ts';
 import { type Findings, type Json, typedConfig, wellFormed } from './proto-json.ts';
-import { discoversItself, ownClusterName } from './own-cluster.ts';
+import { discoversItself } from './own-cluster.ts';
 import { portClashes, staticResources } from './static-resources.ts';
 import { statLabels, statsConfig, statsInclusion, statsSinks, statsTags } from './stats.ts';
 import { tracing } from './tracing.ts';
 import type { Problem } from '../../shared/text/value.ts';
+import { ownClusterName } from '../../shared/xds/own-cluster-name.ts';
 
 export type BootstrapResult =
   | {

@@ -1,15 +1,14 @@
 import type { NodeMetadata } from './bootstrap-inputs.ts';
 import type { Json } from './proto-json.ts';
-
-/** The name that Istio's control plane has for the workload of the proxy that asks (since 1.31). */
-export const ownClusterName = 'local_cluster';
+import { parseBoolean } from '../../shared/text/value.ts';
+import { ownClusterName } from '../../shared/xds/own-cluster-name.ts';
 
 /**
  * Returns whether Envoy learns where the other proxies of its workload are. It needs that to prefer
  * the endpoints of its own zone. Set by `ISTIO_META_ENABLE_SELF_DISCOVERY`. Pure.
  */
 export const discoversItself = ({ ENABLE_SELF_DISCOVERY: given }: NodeMetadata): boolean =>
-  typeof given === 'string' && /^(?:1|t|T|true|TRUE|True)$/.test(given);
+  typeof given === 'string' && parseBoolean(given) === true;
 
 /**
  * The cluster of the workload itself. A control plane that does not know the name never answers;

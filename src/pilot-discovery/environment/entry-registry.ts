@@ -75,9 +75,9 @@ export const entryRegistry: Registry = {
             origin,
           ),
         );
-    return spec.resolution === 'static' || spec.resolution === 'dynamic-dns'
-      ? []
-      : [workloadEndpoint({ ...itself, address: host }, portOf(itself, port), '', origin)];
+    return spec.resolution.startsWith('dns')
+      ? [workloadEndpoint({ ...itself, address: host }, portOf(itself, port), '', origin)]
+      : [];
   },
 };
 

@@ -94,7 +94,7 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/clusters/names-of-calls',
     file: 'pilot-discovery/generate/clusters/outbound-discovery.ts',
-    find: "if (service.resolution === 'dynamic-dns' && !isPassthrough(policy)) return byNameOfCall(node);",
+    find: 'if (isDynamicDns(service) && !isPassthrough(policy)) return byNameOfCall(node);',
     replace: '',
   },
   {

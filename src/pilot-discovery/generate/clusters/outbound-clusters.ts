@@ -22,7 +22,7 @@ import {
 import { outboundDiscovery, type OutboundInputs } from './outbound-discovery.ts';
 import { sniCluster } from './sni-clusters.ts';
 import { destinationRuleOf } from '../scope/destination-rule-of.ts';
-import { isDns } from '../scope/resolution.ts';
+import { anyDns, isDns, isDynamicDns } from '../scope/resolution.ts';
 import { dnsFamily } from '../encoding/dns-settings.ts';
 import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
 import { balancing, isPassthrough } from '../endpoints/load-balancing.ts';
@@ -40,7 +40,6 @@ import type { Init } from '../encoding/typed-config.ts';
 import { withProxyProtocol } from '../tls/proxy-protocol.ts';
 import { type UpstreamTls, upstreamTls } from '../tls/upstream-tls.ts';
 import { viewByHost } from '../scope/view-by-host.ts';
-import type { Services } from '../scope/visible-services.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
 
@@ -77,10 +76,6 @@ export function outboundClusters(environment: Environment, node: ProxyNode): Sor
 }
 
 const ofScope = viewByHost();
-const dns = memoTable<boolean>();
-
-const anyDns = (services: Services): boolean =>
-  dns([services], '', () => [...services.values()].some(isDns));
 
 const sharedClusters = memoTable<readonly XdsResource[]>();
 const noRule = {};
@@ -241,8 +236,7 @@ function tlsOf(
 ): UpstreamTls {
   const policy = policyFor(rule?.spec, number, named.subset);
   const endpoints = inputs.endpoints.get(number) ?? [];
-  const isDirect =
-    service.resolution === 'none' || service.resolution === 'dynamic-dns' || isPassthrough(policy);
+  const isDirect = service.resolution === 'none' || isDynamicDns(service) || isPassthrough(policy);
   const isAutomatic =
     environment.mesh.enableAutoMtls &&
     service.location === 'internal' &&

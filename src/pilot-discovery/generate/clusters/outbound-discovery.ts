@@ -22,7 +22,7 @@ import { directly } from '../endpoints/network-gateways.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { localityPolicyOf } from '../scope/locality-policy.ts';
-import { isDns, isEds } from '../scope/resolution.ts';
+import { isDns, isDynamicDns, isEds } from '../scope/resolution.ts';
 import type { Passage } from '../scope/sni-destinations.ts';
 import type { MutualTlsMark } from '../tls/mutual-tls-mark.ts';
 
@@ -55,7 +55,7 @@ export function outboundDiscovery(
       loadAssignment: { clusterName: name },
     };
   }
-  if (service.resolution === 'dynamic-dns' && !isPassthrough(policy)) return byNameOfCall(node);
+  if (isDynamicDns(service) && !isPassthrough(policy)) return byNameOfCall(node);
   const dns = isDns(service) ? dnsSettings(node) : {};
   if (isPassthrough(policy) || (!isEds(service, node) && !isDns(service))) {
     return {

@@ -1,14 +1,12 @@
 import type { XdsResource } from '../../push/view.ts';
 import { type Environment, serviceKey } from '../../environment/environment.ts';
 import { ClusterLoadAssignmentSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import { ownClusterName } from '../../../shared/xds/own-cluster-name.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
 import { ownPorts } from '../scope/own-ports.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
 import { directly } from './network-gateways.ts';
-
-/** The name that Istio has for the workload of the proxy that asks (since 1.31). */
-const name = 'local_cluster';
 
 /**
  * Returns the endpoints of the workload of a proxy, by locality: those of the service at its lowest
@@ -21,9 +19,9 @@ export function ownAssignment(environment: Environment, node: ProxyNode): XdsRes
     environment.endpoints.get(serviceKey(lowestPort.service))?.get(lowestPort.port.number);
   return encodeResource(
     ClusterLoadAssignmentSchema,
-    name,
+    ownClusterName,
     loadAssignment(
-      name,
+      ownClusterName,
       endpointsWith(endpoints ?? [], {}),
       { settings: undefined, failover: 'inactive', tiers: 'localities' },
       node,

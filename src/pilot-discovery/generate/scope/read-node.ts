@@ -3,6 +3,7 @@ import { sentTracing } from '../../istio/telemetry/read-proxy-tracing.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
+import { parseBoolean } from '../../../shared/text/value.ts';
 
 /** The node of a first request: an id, and the metadata as JSON. */
 export interface RequestNode {
@@ -92,7 +93,7 @@ function tlsFiles(text: (key: string) => string): ProxyNode['tls'] {
 }
 
 /** Parses a boolean as Go does, since Istio writes its metadata so. */
-const isTrue = (text: string): boolean => /^(?:1|t|T|true|TRUE|True)$/.test(text);
+const isTrue = (text: string): boolean => parseBoolean(text) === true;
 
 function texts(object: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -17,8 +17,14 @@ export const isEds = ({ resolution }: Service, { role }: Pick<ProxyNode, 'role'>
 /** Returns whether Envoy resolves the names of calls of a service. */
 export const isDynamicDns = ({ resolution }: Service): boolean => resolution === 'dynamic-dns';
 
-const dynamic = memoTable<boolean>();
+/** Returns whether any service of a list is of a kind; it looks through a list once. */
+function anyService(isOfKind: (service: Service) => boolean): (services: Services) => boolean {
+  const verdicts = memoTable<boolean>();
+  return (services) => verdicts([services], '', () => [...services.values()].some(isOfKind));
+}
+
+/** Returns whether DNS resolves the addresses of any of some services. */
+export const anyDns = anyService(isDns);
 
 /** Returns whether Envoy resolves the names of calls of any of some services. */
-export const anyDynamicDns = (services: Services): boolean =>
-  dynamic([services], '', () => [...services.values()].some(isDynamicDns));
+export const anyDynamicDns = anyService(isDynamicDns);
