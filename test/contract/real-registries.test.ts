@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consulSource } from '../../src/pilot-discovery/registry/consul/consul-source.ts';
-import { mcpSource } from '../../src/pilot-discovery/registry/mcp/mcp-source.ts';
+import { mcpAt } from '../support/mcp-at.ts';
 import { kubernetesSource } from '../../src/pilot-discovery/registry/kubernetes/kubernetes-source.ts';
 import { findAccess } from '../../src/shared/kube/find-access.ts';
 import { kubeApi } from '../../src/shared/kube/kube-api.ts';
@@ -130,12 +130,7 @@ describe.skipIf(controlPlane === undefined)('a registry: a real istiod over a fo
     };
     return {
       source: 'xds',
-      event$: mcpSource({
-        server: { address: `127.0.0.1:${port}`, namespaces: [], tokenFile: '', tls: undefined },
-        name: 'xds',
-        bodies: 'dropped',
-        self: { name: 'istiod', namespace: 'istio-system' },
-      }),
+      event$: mcpAt(`127.0.0.1:${port}`),
       async put(object) {
         objects.set(nameOf(object), object);
         istiod.put(nameOf(object), object);

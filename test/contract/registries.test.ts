@@ -5,7 +5,7 @@ import { describe, it } from 'vitest';
 import { readResourcesInSteps } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { consulSource } from '../../src/pilot-discovery/registry/consul/consul-source.ts';
 import { filesSource } from '../../src/pilot-discovery/registry/files/files-source.ts';
-import { mcpSource } from '../../src/pilot-discovery/registry/mcp/mcp-source.ts';
+import { mcpAt } from '../support/mcp-at.ts';
 import { kubernetesSource } from '../../src/pilot-discovery/registry/kubernetes/kubernetes-source.ts';
 import { configParent } from '../support/config-parent.ts';
 import { startFakeConfigServer } from '../support/fake-config-server.ts';
@@ -121,12 +121,7 @@ async function controlPlane(): Promise<RegistryStage<KubeDocument>> {
   return {
     ...changes,
     source: 'xds',
-    event$: mcpSource({
-      server: { address, namespaces: [], tokenFile: '', tls: undefined },
-      name: 'xds',
-      bodies: 'dropped',
-      self: { name: 'istiod', namespace: 'istio-system' },
-    }),
+    event$: mcpAt(address),
     written: objects,
     outage: { begin: () => server.stop(), end: () => server.start() },
     dispose: () => server.stop(),
@@ -141,12 +136,7 @@ async function another(): Promise<RegistryStage<KubeDocument>> {
   return {
     ...folderStage,
     source: 'xds',
-    event$: mcpSource({
-      server: { address: `127.0.0.1:${port}`, namespaces: [], tokenFile: '', tls: undefined },
-      name: 'xds',
-      bodies: 'dropped',
-      self: { name: 'istiod', namespace: 'istio-system' },
-    }),
+    event$: mcpAt(`127.0.0.1:${port}`),
     outage: { begin: () => parent.stop(), end: () => parent.start() },
     async dispose() {
       await parent.stop();

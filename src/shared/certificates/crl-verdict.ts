@@ -21,9 +21,9 @@ export const beforeExpiry = 10_000;
 const longestSubject = 100;
 
 /**
- * Judges CRLs. Envoy refuses each certificate whose authority, or an authority
- * above it, has no current CRL; so each of these authorities that is valid now needs one. CRLs of
- * other authorities are not judged. Pure.
+ * Judges CRLs. Envoy refuses each certificate whose authority, or an authority above it, has no
+ * current CRL; so each of these authorities that is valid now needs one. CRLs of other authorities
+ * are not judged. Pure.
  *
  * @param authorities the roots, and the intermediate certificates
  * @param now ms since 1970

@@ -10,7 +10,7 @@ import {
 } from '../../../../../src/pilot-discovery/environment/store.ts';
 import type { StoreEvent } from '../../../../../src/pilot-discovery/environment/store-event.ts';
 import { eachResource } from '../../../../../src/pilot-discovery/environment/resources.ts';
-import { mcpSource } from '../../../../../src/pilot-discovery/registry/mcp/mcp-source.ts';
+import { mcpAt } from '../../../../support/mcp-at.ts';
 import { readAnswer } from '../../../../../src/pilot-discovery/registry/mcp/read-answer.ts';
 import { writeMessage } from '../../../../../src/pilot-discovery/mcp/write-message.ts';
 import {
@@ -31,12 +31,7 @@ describe('mcpSource', () => {
   let events: StoreEvent[];
 
   const listen = (namespaces: readonly string[] = []) => {
-    listening = mcpSource({
-      server: { address: server.address, namespaces, tokenFile: '', tls: undefined },
-      name: 'xds',
-      bodies: 'dropped',
-      self: { name: 'istiod', namespace: 'istio-system' },
-    }).subscribe({
+    listening = mcpAt(server.address, { namespaces }).subscribe({
       next(event) {
         events.push(event);
         [store] = reduceStore(store, event);
@@ -224,12 +219,7 @@ describe('mcpSource', () => {
     });
     server.put(entry);
     const atStart: (readonly string[])[] = [];
-    listening = mcpSource({
-      server: { address: server.address, namespaces: ['bank'], tokenFile: '', tls: undefined },
-      name: 'xds',
-      bodies: 'dropped',
-      self: { name: 'istiod', namespace: 'istio-system' },
-    }).subscribe({
+    listening = mcpAt(server.address, { namespaces: ['bank'] }).subscribe({
       next(event) {
         [store] = reduceStore(store, event);
         if (event.type === 'synced') atStart.push(keys());
@@ -264,12 +254,7 @@ describe('mcpSource', () => {
 
   it('keeps bodies as they were sent, for others that read them from this one', async () => {
     server.put(entry);
-    listening = mcpSource({
-      server: { address: server.address, namespaces: [], tokenFile: '', tls: undefined },
-      name: 'xds',
-      bodies: 'kept',
-      self: { name: 'istiod', namespace: 'istio-system' },
-    }).subscribe({
+    listening = mcpAt(server.address, { bodies: 'kept' }).subscribe({
       next: (event) => ([store] = reduceStore(store, event)),
       error: (error: unknown) => expect.unreachable(String(error)),
     });
