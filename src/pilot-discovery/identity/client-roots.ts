@@ -1,4 +1,4 @@
-// Why: docs/decisions/111-clients-of-another-authority-are-trusted-beside.md
+// Why: docs/decisions/111-clients-of-another-authority-are-trusted-too.md
 import {
   asyncScheduler,
   connect,

@@ -105,7 +105,7 @@ export const discoveryFlags = {
   },
   caCertFile: {
     value: 'path',
-    text: 'roots for certificates of proxies, PEM; alone: besides its own',
+    text: 'roots for certificates of proxies, PEM; alone: added to its own',
     default: '',
     example: '/etc/pilot/ca.crt',
   },

@@ -40,8 +40,8 @@ export const agentEvents = {
   'config.given': info('values that differ from their defaults'),
   /** Each value of the configuration at the start, as `config print` prints it. */
   'config.effective': debug('the configuration'),
-  /** A file that is not needed cannot be used. `reason` says why. */
-  'config.passed_over': info('a file that is not needed cannot be used'),
+  /** An optional file cannot be used. `reason` says why. */
+  'config.passed_over': info('an optional file cannot be used'),
   /** The configuration has been read for the first time. */
   'config.read': info('configuration read'),
   /** A watched file has changed. The files are read after the window. */

@@ -14,9 +14,9 @@ export const discoveryEvents = {
   'discovery.ended': info('the control plane ends'),
   /** A flag or a variable of the control plane has no effect. */
   'discovery.flag_ignored': warn('it has no effect'),
-  /** A source has lost much at once. The removals are held back. */
+  /** A source has lost many resources at once. The removals are held back. */
   'discovery.removals_held': error(
-    'a source has lost much at once: the removals are held back until they are confirmed or their time is over',
+    'a source has lost many resources at once: the removals are held back until they are confirmed or their time is over',
   ),
   /** No removals are held back any longer. */
   'discovery.removals_over': info('no removals are held back any longer'),
@@ -57,15 +57,15 @@ export const discoveryEvents = {
   /** A proxy does not get the secrets that it names. `more`: earlier refusals. */
   'discovery.secrets_refused': warn('a proxy does not get the secrets that it names'),
   /** The account of proxies may not read Secrets, or the API does not say. */
-  'discovery.secrets_denied': warn('an account gets no secrets: what its proxies have stays'),
+  'discovery.secrets_denied': warn('an account gets no secrets: its proxies keep what they have'),
   /** The account of proxies may read Secrets now. */
   'discovery.secrets_allowed': info('an account gets secrets again'),
   /** A Secret that proxies name was read, for the first time or after a change. */
   'discovery.secret_read': info('a secret was read'),
   /** A Secret that proxies name cannot be served: the line has the reason. */
-  'discovery.secret_refused': warn('a secret cannot be served: what proxies have stays'),
+  'discovery.secret_refused': warn('a secret cannot be served: proxies keep what they have'),
   /** A Secret that proxies have is gone. */
-  'discovery.secret_gone': warn('a secret is gone: what proxies have stays'),
+  'discovery.secret_gone': warn('a secret is gone: proxies keep what they have'),
   /** A proxy does not read its answers, and its stream is ended. */
   'discovery.reads_nothing': warn('a proxy does not read its answers, and its stream is ended'),
   /** The certificate authority signs with the key of this certificate (`hash`). */
