@@ -186,10 +186,18 @@ export const plainComments = {
 
 /** Names that say nothing about the value that they hold. */
 const emptyNames = new Set(
-  'found known own told made one its at of taken held fresh settled'.split(' '),
+  'found known own told made one its at of taken held fresh settled asked said seen'.split(' '),
 );
 
-/** Finds variables and parameters whose name says nothing. Names of members are left alone. */
+/** The names among them that a reader does not understand after a dot either. */
+const emptyMembers = new Set('known told made asked said seen found fresh settled'.split(' '));
+
+const kinds = new Set(['Variable', 'Parameter', 'FunctionName']);
+
+/**
+ * Finds variables, parameters and functions whose name says nothing, also with a `$`. The test
+ * helper `at` draws times. Of the members of types it finds those in `emptyMembers`.
+ */
 export const sayingNames = {
   meta: {
     type: 'suggestion',
@@ -197,13 +205,22 @@ export const sayingNames = {
     messages: { empty: "'{{ name }}' does not say what it holds." },
   },
   create({ report, sourceCode }) {
+    const withoutMark = (name) => name.replace(/\$$/, '');
     return {
+      TSPropertySignature({ key }) {
+        if (key.type === 'Identifier' && emptyMembers.has(withoutMark(key.name)))
+          report({ node: key, messageId: 'empty', data: { name: key.name } });
+      },
       'Program:exit'() {
         for (const { name, defs } of sourceCode.scopeManager.scopes.flatMap(
           ({ variables }) => variables,
         ))
           for (const { type, name: node } of defs)
-            if (emptyNames.has(name) && (type === 'Variable' || type === 'Parameter'))
+            if (
+              kinds.has(type) &&
+              emptyNames.has(withoutMark(name)) &&
+              !(type === 'FunctionName' && name === 'at')
+            )
               report({ node, messageId: 'empty', data: { name } });
       },
     };

@@ -147,7 +147,7 @@ describe('the lint of strings', () => {
   });
 });
 
-it('the lint of names finds variables and parameters, and leaves members alone', () => {
+it('the lint of names finds variables, parameters, functions, and members that say nothing', () => {
   expect(
     linesWithFlaws(sayingNames, [
       'const found = 1;',
@@ -156,6 +156,12 @@ it('the lint of names finds variables and parameters, and leaves members alone',
       'const { of: port } = { of: 80 };',
       'export const counts = { found, at, port, made: double(1) };',
       'function told([held, ...its]: number[]) { return [held, its]; }',
+      'const known$ = port;',
+      'interface Epoch { readonly known: string; readonly asked$: string; readonly at: number }',
     ]),
-  ).toEqual([1, 2, 3, 6]);
+  ).toEqual([1, 2, 3, 6, 7, 8]);
+});
+
+it('the lint of names leaves the test helper `at` alone', () => {
+  expect(linesWithFlaws(sayingNames, ['function at(time: string) { return time; }'])).toEqual([]);
 });

@@ -12,7 +12,7 @@ import {
 import { type AgentStep, stay } from './step.ts';
 
 /** Returns the state without the fields that only one phase has. */
-function known(state: AgentState): Omit<Draining, 'phase'> {
+function commonFields(state: AgentState): Omit<Draining, 'phase'> {
   const {
     lastEpoch,
     lineage,
@@ -51,7 +51,7 @@ function withdrawal(state: AgentState): readonly Effect[] {
 /** Asks every process to end; the exit of the last one ends the agent. */
 export function stopAll(state: AgentState, outcome: Outcome): AgentStep<Ending> {
   const phase = state.epochs.size === 0 ? 'stopped' : 'stopping';
-  const [next, stops] = stopLineages<Ending>({ ...known(state), phase, outcome });
+  const [next, stops] = stopLineages<Ending>({ ...commonFields(state), phase, outcome });
   return [next, [{ type: 'cancel-retry' }, ...stops, ...withdrawal(state)]];
 }
 
@@ -65,7 +65,7 @@ export function drain(state: AgentState, then: readonly Effect[] = []): AgentSte
     epoch,
   }));
   return [
-    { ...known(state), phase: 'draining' },
+    { ...commonFields(state), phase: 'draining' },
     [{ type: 'cancel-retry' }, ...kills, ...askDrain(state), ...then, ...withdrawal(state)],
   ];
 }
@@ -109,6 +109,6 @@ export function leave(state: AgentState): AgentStep {
     state.terminations === 0 &&
     state.epochs.size > 0;
   return goesOn
-    ? stay({ ...known(state), phase: 'stopped', outcome: { kind: 'asked' } })
+    ? stay({ ...commonFields(state), phase: 'stopped', outcome: { kind: 'asked' } })
     : terminate(state);
 }

@@ -43,10 +43,14 @@ export type Happening =
   /** All sources were read, after a window or without one. */
   | { readonly type: 'window-closed'; readonly at: number }
   /**
-   * Envoy serves the stored configuration, which was confirmed at `of`. If `of` is undefined, Envoy
-   * serves the configuration of the control plane.
+   * Envoy serves the stored configuration, which was confirmed at `confirmedAt`. If that is
+   * undefined, Envoy serves the configuration of the control plane.
    */
-  | { readonly type: 'stored-served'; readonly at: number; readonly of: number | undefined };
+  | {
+      readonly type: 'stored-served';
+      readonly at: number;
+      readonly confirmedAt: number | undefined;
+    };
 
 /**
  * The life of one Envoy process. All times are in ms since 1970, and absent until the event
@@ -97,10 +101,14 @@ export interface Timeline {
   readonly retryAt: number | undefined;
   /**
    * When Envoy served the stored configuration because the control plane did not answer: the newest
-   * hundred times, oldest first. `of` is when the configuration was last confirmed. In ms since
-   * 1970.
+   * hundred times, oldest first. `confirmedAt`: when the configuration was last confirmed. In ms
+   * since 1970.
    */
-  readonly stored: readonly { readonly of: number; readonly from: number; readonly to?: number }[];
+  readonly stored: readonly {
+    readonly confirmedAt: number;
+    readonly from: number;
+    readonly to?: number;
+  }[];
 }
 
 const kept = { epochs: 1_000, causes: 100, stored: 100 };
@@ -133,13 +141,13 @@ export function timeline(before: Timeline, happening: Happening): Timeline {
 
 function storedServed(
   before: Timeline['stored'],
-  { of: confirmedAt, at: time }: Extract<Happening, { type: 'stored-served' }>,
+  { confirmedAt, at: time }: Extract<Happening, { type: 'stored-served' }>,
 ): Timeline['stored'] {
   const last = before.at(-1);
   const isUnderWay = last !== undefined && last.to === undefined;
   if (isUnderWay === (confirmedAt !== undefined)) return before;
   if (confirmedAt !== undefined)
-    return [...before, { of: confirmedAt, from: time }].slice(-kept.stored);
+    return [...before, { confirmedAt, from: time }].slice(-kept.stored);
   return last === undefined ? before : [...before.slice(0, -1), { ...last, to: time }];
 }
 

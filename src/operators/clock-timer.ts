@@ -27,9 +27,9 @@ export function clockTimer(
 ): Observable<0> {
   return defer(() => {
     const start = scheduler.now();
-    const seen$ = timer(look, look, scheduler).pipe(filter(() => scheduler.now() - start >= delay));
+    const due$ = timer(look, look, scheduler).pipe(filter(() => scheduler.now() - start >= delay));
     const exact$ = delay > longest ? NEVER : timer(delay, scheduler);
-    return merge(exact$, seen$).pipe(
+    return merge(exact$, due$).pipe(
       take(1),
       map(() => 0 as const),
     );

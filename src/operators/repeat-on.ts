@@ -29,11 +29,11 @@ export function repeatOn<T>(
     defer(() => {
       let isAsked = false;
       let last: T | undefined;
-      const asked$ = new Subject<void>();
+      const requests$ = new Subject<void>();
       const heard$ = occasion$.pipe(
         tap(() => {
           isAsked = true;
-          asked$.next();
+          requests$.next();
         }),
         ignoreElements(),
       );
@@ -43,7 +43,7 @@ export function repeatOn<T>(
       });
       const next$ = () => {
         const ms = isAsked ? 0 : pause(last);
-        return merge(asked$, ms === undefined ? NEVER : timer(ms, scheduler));
+        return merge(requests$, ms === undefined ? NEVER : timer(ms, scheduler));
       };
       return merge(heard$, run$.pipe(repeat({ delay: next$ })));
     });

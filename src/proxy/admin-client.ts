@@ -73,12 +73,12 @@ export function adminClient(
 ): AdminClient {
   const connections = new Agent({ keepAlive: true, maxSockets: 8 });
   let address: RequestOptions | undefined;
-  let seen: string | undefined;
+  let lastAddress: string | undefined;
 
   const locate = (): RequestOptions => {
     const now = versionOf(addressFile);
-    if (now !== seen || address === undefined) address = readAddress(addressFile) ?? address;
-    seen = now;
+    if (now !== lastAddress || address === undefined) address = readAddress(addressFile) ?? address;
+    lastAddress = now;
     return address ?? { host: '127.0.0.1', port };
   };
 

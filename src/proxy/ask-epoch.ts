@@ -12,21 +12,21 @@ const answerWithin = 500;
 
 /** Asks for the health of a process, and notes that it was LIVE. Works as `Proxy.health`. */
 export function askHealth(
-  asked: RunningProcess | undefined,
+  running: RunningProcess | undefined,
   admin: AdminClient,
 ): Observable<Health> {
   const answer$ = (path: string) => admin.request('GET', path, answerWithin);
   // Until this epoch was seen LIVE, 110 KB of JSON show which epoch answers; after that any LIVE
   // answer is enough.
-  const isKnown = asked?.seenLive === true;
+  const isKnown = running?.seenLive === true;
   return answer$('/ready').pipe(
     switchMap((ready) =>
       isKnown || !ready.ok || ready.value.status !== 200 ? of(ready) : answer$('/server_info'),
     ),
     map((answer): Health => {
       if (!answer.ok) return admin.located() ? 'unresponsive' : 'unknown';
-      const live = answer.value.status === 200 && (isKnown || isLive(answer.value.body, asked));
-      if (live && asked !== undefined) asked.seenLive = true;
+      const live = answer.value.status === 200 && (isKnown || isLive(answer.value.body, running));
+      if (live && running !== undefined) running.seenLive = true;
       return live ? 'live' : 'up';
     }),
   );

@@ -7,7 +7,7 @@ export type Parsed =
   | {
       readonly ok: false;
       readonly reason: string;
-      readonly at?: { readonly line: number; readonly column: number };
+      readonly position?: { readonly line: number; readonly column: number };
     };
 
 const int32 = 2 ** 31;
@@ -67,14 +67,18 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
     merge: false,
   });
   if (!parsed.ok)
-    return { ok: false, reason: parsed.reason, at: { line: parsed.line, column: parsed.column } };
+    return {
+      ok: false,
+      reason: parsed.reason,
+      position: { line: parsed.line, column: parsed.column },
+    };
   const { lines } = parsed;
   const [document] = parsed.documents;
   if (document === undefined) return { ok: true, value: null };
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0]);
-    return { ok: false, reason: `it is no YAML (${error.code})`, at: { line, column: col } };
+    return { ok: false, reason: `it is no YAML (${error.code})`, position: { line, column: col } };
   }
   visit(document, {
     Pair(_, { key }) {

@@ -89,7 +89,7 @@ function placed(value: unknown, path: string): unknown {
   return fields.reduceRight((inner, field) => ({ [field]: inner }), value);
 }
 
-function placeOf({ at: position }: Extract<Parsed, { readonly ok: false }>): string {
+function placeOf({ position }: Extract<Parsed, { readonly ok: false }>): string {
   return position === undefined ? '' : `:${position.line}:${position.column}`;
 }
 

@@ -155,9 +155,9 @@ function replaceAdmin(
   { admin, addressFile }: Premises,
 ): void {
   const former = formerAddress(addressFile);
-  const asked = [...running].filter((other) => other.admin === admin);
-  if (asked.length > 0) rename(addressFile, former);
-  for (const other of asked) {
+  const sameAdmin = [...running].filter((other) => other.admin === admin);
+  if (sameAdmin.length > 0) rename(addressFile, former);
+  for (const other of sameAdmin) {
     other.addressFile = former;
     other.admin = adminClient(former, 0);
   }

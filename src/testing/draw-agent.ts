@@ -103,8 +103,8 @@ const beyond = 300_000;
  */
 export function drawAgent(drawing: Drawing): DrawnAgent {
   function expectDrawn(what: 'epochs' | 'serving', diagram: string): DrawnAgent {
-    const { seen, expected } = played(drawing, what, diagram);
-    const [actual, drawnAs] = [diagramOf(seen), diagramOf(expected)];
+    const { seen: drawnSigns, expected } = played(drawing, what, diagram);
+    const [actual, drawnAs] = [diagramOf(drawnSigns), diagramOf(expected)];
     if (actual === drawnAs) return drawn;
     throw new AssertionError({
       message: `${what}: expected '${drawnAs}', but it is '${actual}'`,
@@ -122,7 +122,7 @@ export function drawAgent(drawing: Drawing): DrawnAgent {
 /** Returns the signs of the agent until long after the end of the drawing, and the drawn ones. */
 function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
   const { config, beside = {}, restart = '', terminate = '' } = drawing;
-  const seen: DrawnSign[] = [];
+  const drawnSigns: DrawnSign[] = [];
   const errors: unknown[] = [];
   const expected = new TestScheduler(() => undefined).run((m) => {
     const ends = [diagram, config, ...Object.values(beside), restart, terminate].map(
@@ -131,13 +131,13 @@ function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
     const { hashes$, serving$ } = agentOf(m, drawing);
     const shown$ = what === 'serving' ? serving$ : merge(hashes$, serving$.pipe(ignoreElements()));
     shown$.pipe(timestamp(), takeUntil(timer(Math.max(...ends) + beyond))).subscribe({
-      next: ({ value, timestamp: time }) => seen.push({ at: Math.floor(time), sign: value }),
+      next: ({ value, timestamp: time }) => drawnSigns.push({ at: Math.floor(time), sign: value }),
       error: (error: unknown) => errors.push(error),
     });
     return signsOf(diagram);
   });
   for (const error of errors) throw error as Error;
-  return { seen, expected };
+  return { seen: drawnSigns, expected };
 }
 
 function agentOf(m: RunHelpers, drawing: Drawing) {

@@ -122,7 +122,7 @@ describe('the source of keys', () => {
     expect(told([[0, asked('synced', 'a')]], { a: answers }, 30 * minute)).toEqual([
       '0 keys a=1',
       '0 synced',
-      `${20 * minute} flaws a: the keys cannot be fetched: it is away; those of before are used`,
+      `${20 * minute} flaws a: the keys cannot be fetched: it is away; the previous keys are used`,
       `${20 * minute + 7_000} keys a=2`,
       `${20 * minute + 7_000} flaws `,
     ]);

@@ -168,7 +168,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
   };
   const shaped: ShapedConfig = {
     epoch: { kind: 'given', path: '/envoy.json', override: '' },
-    known: undefined,
+    validConfig: undefined,
     warnings: [],
   };
   const steps$ = runAgent(
@@ -185,7 +185,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
         changes$: NEVER,
         reading$: around.shape$ ?? of({ hash: 'shape', config: shaped, parts: () => [] }),
       },
-      known: { config, sources: {} as Sources },
+      startConfig: { config, sources: {} as Sources },
       terminal: around.terminal ?? false,
       servers$: () =>
         around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening' }), NEVER),
@@ -368,7 +368,11 @@ describe('an epoch', () => {
     marbles((m) => {
       const facts = (path: string): SourceReading<ShapedConfig> => ({
         hash: 'shape',
-        config: { epoch: { kind: 'given', path, override: '' }, known: undefined, warnings: [] },
+        config: {
+          epoch: { kind: 'given', path, override: '' },
+          validConfig: undefined,
+          warnings: [],
+        },
         parts: () => [],
       });
       const paths = ['/start', '/minute', '/ahead', '/change'];
@@ -782,7 +786,7 @@ describe('a warning about the configuration', () => {
       const changes$ = m.hot('20s c', changes);
       const config: ShapedConfig = {
         epoch: { kind: 'given', path: '/envoy.json', override: '' },
-        known: undefined,
+        validConfig: undefined,
         warnings: ['no labels'],
       };
       const shape$ = m.cold('(s|)', { s: { hash: 'shape', config, parts: () => [] } });

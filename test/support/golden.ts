@@ -164,7 +164,7 @@ export const noReporting: Reporting = {
   accessLog: [],
   listenerLog: [],
   tracing: { spans: undefined, sampledBy: 'request-id' },
-  of: [],
+  resourceKeys: [],
 };
 
 /** What a proxy says of its calls, from the YAML of a MeshConfig and of resources. */

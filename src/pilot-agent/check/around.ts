@@ -26,7 +26,7 @@ export interface Around {
   readonly plan: SecretsPlan;
   readonly xds: XdsPlan | undefined;
   /** The configuration that Envoy would start from. */
-  readonly made: EpochConfig;
+  readonly epochConfig: EpochConfig;
   /** Its parsed content; undefined if it cannot be read. */
   readonly bootstrap: Readonly<Record<string, unknown>> | undefined;
   /** The running agent that has this `--configPath`. */
@@ -50,7 +50,7 @@ export async function aroundOf(line: CommandLine): Promise<Around> {
   }).config;
   const bootstrap = await contentOf(envoyConfig);
   const agent = agents.find(({ configPath }) => configPath === resolve(config.configPath));
-  return { resolved, config, isCertain, plan, xds, made: envoyConfig, bootstrap, agent };
+  return { resolved, config, isCertain, plan, xds, epochConfig: envoyConfig, bootstrap, agent };
 }
 
 const noLimits = { characters: Infinity, tokens: Infinity, values: Infinity, levels: Infinity };

@@ -114,12 +114,12 @@ function secured(
 /** Passes the first value on to `then$`, or emits why none came in time. */
 function step<T>(
   stage: Stage,
-  taken$: Observable<T>,
+  attempt$: Observable<T>,
   then$: (value: T) => Observable<Reached>,
   shown?: ShownCertificate,
 ): Observable<Reached> {
   const late = `no answer within ${patience.step / 1_000} s`;
-  return taken$.pipe(
+  return attempt$.pipe(
     timeout({ first: patience.step, with: () => throwError(() => new Error(late)) }),
     settle(),
     concatMap((outcome): Observable<Reached> =>

@@ -60,7 +60,7 @@ function judged(path: string, text: string): Finding {
 
 /** Asks Envoy whether it accepts the configuration. */
 async function tried(
-  { config, made: envoyConfig }: Around,
+  { config, epochConfig: envoyConfig }: Around,
   path: string,
 ): Promise<readonly Finding[]> {
   if (envoyConfig.kind === 'refused') return []; // the check of the configuration reports this

@@ -8,7 +8,7 @@ export interface Listening {
   readonly host: string;
   readonly port: number;
   /** The purpose of the port, and the setting that changes it, for a person. */
-  readonly of: string;
+  readonly purpose: string;
   readonly change: string;
 }
 
@@ -20,8 +20,8 @@ export function listening({ config, bootstrap = {} }: Around): readonly Listenin
   const { statusPort, stsPort, proxyAdminPort, prometheusPort, healthPort, customConfigFile } =
     config;
   const agent = [
-    { host: '', port: statusPort, of: 'the status port', change: '--statusPort' },
-    { host: '127.0.0.1', port: stsPort, of: 'the token server', change: '--stsPort' },
+    { host: '', port: statusPort, purpose: 'the status port', change: '--statusPort' },
+    { host: '127.0.0.1', port: stsPort, purpose: 'the token server', change: '--stsPort' },
   ].filter(({ port }) => port !== 0);
   const generated = new Map([
     [proxyAdminPort, '--proxyAdminPort'],
@@ -32,7 +32,7 @@ export function listening({ config, bootstrap = {} }: Around): readonly Listenin
   const envoy = [
     ...addressesOf(bootstrap['admin']).map((address) => ({
       ...address,
-      of: "Envoy's admin endpoint",
+      purpose: "Envoy's admin endpoint",
       change: `admin.address in ${file}`,
     })),
     ...listOf(member(bootstrap['static_resources'], 'listeners')).flatMap((listener) => {
@@ -40,7 +40,7 @@ export function listening({ config, bootstrap = {} }: Around): readonly Listenin
       const purpose = `Envoy's listener${name === '' ? '' : ` ${name}`}`;
       return addressesOf(listener).map((address) => ({
         ...address,
-        of: purpose,
+        purpose,
         change: `the listener in ${file}`,
       }));
     }),

@@ -16,7 +16,7 @@ export function checkPorts(around: Around): readonly Finding[] {
   const findings = [
     ...ports.flatMap((entry, index) => twice(entry, ports.slice(0, index))),
     ...ports.flatMap(privileged),
-    ...taken(ports, around),
+    ...takenPorts(ports, around),
   ];
   if (findings.length > 0) return findings;
   const numbers = [...new Set(ports.map(({ port }) => port))].join(', ');
@@ -30,7 +30,7 @@ export function checkPorts(around: Around): readonly Finding[] {
 }
 
 function twice(
-  { host, port, of: purpose, change }: Listening,
+  { host, port, purpose, change }: Listening,
   before: readonly Listening[],
 ): readonly Finding[] {
   const earlier = before.find(
@@ -40,7 +40,7 @@ function twice(
   return [
     fail(
       'port twice',
-      `${port} is for both ${purpose} and ${earlier.of}`,
+      `${port} is for both ${purpose} and ${earlier.purpose}`,
       `change one of ${change} and ${earlier.change}`,
     ),
   ];
@@ -53,7 +53,7 @@ function isWild(host: string): boolean {
 /** The number of CAP_NET_BIND_SERVICE (capabilities(7)). */
 const bindService = 10n;
 
-function privileged({ port, of: purpose, change }: Listening): readonly Finding[] {
+function privileged({ port, purpose, change }: Listening): readonly Finding[] {
   const first = Number(readText('/proc/sys/net/ipv4/ip_unprivileged_port_start') || 1024);
   const capabilities = BigInt(
     `0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(readText('/proc/self/status'))?.[1] ?? '0'}`,
@@ -65,7 +65,7 @@ function privileged({ port, of: purpose, change }: Listening): readonly Finding[
   ];
 }
 
-function taken(
+function takenPorts(
   ports: readonly Listening[],
   { agent, config: { configPath } }: Around,
 ): readonly Finding[] {
@@ -73,7 +73,7 @@ function taken(
   // If the agent runs in another container, only its existence is visible here, not its processes.
   const isOwn = ({ process }: PortHolder) =>
     process === undefined ? agent !== undefined : ownProcesses.includes(process.pid);
-  return ports.flatMap(({ host, port, of: purpose, change }) => {
+  return ports.flatMap(({ host, port, purpose, change }) => {
     const others = portHolders(port, host).filter((holder) => !isOwn(holder));
     if (others.length === 0) return [];
     const who = others.map((holder) => holderName(holder)).join(' and ');

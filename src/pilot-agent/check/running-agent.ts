@@ -20,12 +20,12 @@ const timeoutMs = 3_000;
 export async function checkAgent({ agent }: Around): Promise<readonly Finding[]> {
   if (agent === undefined) return [];
   const socketPath = join(agent.configPath, 'status');
-  const asked$ = httpAnswer('http://localhost/healthz/ready', {
+  const readiness$ = httpAnswer('http://localhost/healthz/ready', {
     socketPath,
     headers: { accept: 'application/json' },
   });
   const answer = await lastValueFrom(
-    asked$.pipe(timeout({ first: timeoutMs, with: () => of(undefined) })),
+    readiness$.pipe(timeout({ first: timeoutMs, with: () => of(undefined) })),
     { defaultValue: undefined },
   );
   if (answer?.ok !== true) {

@@ -68,7 +68,7 @@ export async function checkServer(server: Server): Promise<readonly Finding[]> {
   const shown = shownBy(reached);
   return [
     ...far(server, reached),
-    ...(tls === undefined || shown === undefined ? [] : known(server, shown)),
+    ...(tls === undefined || shown === undefined ? [] : certificateFindings(server, shown)),
     ...clock(address, reached, asyncScheduler.now()),
   ];
 }
@@ -123,7 +123,7 @@ function far({ check, address, change, tls, speak }: Server, reached: Reached): 
   }
 }
 
-function known(
+function certificateFindings(
   { check, address, change, tls }: Server,
   { certificate, untrusted }: ShownCertificate,
 ): readonly Finding[] {

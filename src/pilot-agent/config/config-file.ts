@@ -121,7 +121,7 @@ export function readConfigFile(path: string, content: LayerContent): ConfigFile 
     logFlags: logging.given,
     role: role.value as string | undefined,
     environment: { ...environment.texts, ...probers.texts },
-    sources: { made: sources.made, count: sources.count, place: placeOf('sources') },
+    sources: { makeSources: sources.makeSources, count: sources.count, place: placeOf('sources') },
     problems: few(problems, (more) => ({ place: name, text: `${more} more mistakes` })),
   };
 }

@@ -50,7 +50,7 @@ const table = Object.entries<Flag>(flags).map(([name, flag]) => ({
  * is `tracing.zipkin.address`. Pure.
  *
  * @param called returns the name of a flag at its place: `--flag`, or another name
- * @param whole the name of all of them together as a source
+ * @param whole the name of the whole layer as a source
  * @param spares as {@link Layer} has it
  */
 export function flagLayer(

@@ -32,14 +32,14 @@ export function agentSchema(variables: Readonly<Record<string, string>>): Node {
   });
   const ofLog = Object.entries(fileLogFlags).map(([name, form]) => {
     const flag = logFlags[name as keyof typeof fileLogFlags];
-    return [name, { ...made(form), description: flag.text, ...standardOf(flag) }] as const;
+    return [name, { ...schemaNode(form), description: flag.text, ...standardOf(flag) }] as const;
   });
   const nodes: Readonly<Record<keyof typeof ofFile, Node>> = {
     $schema: { type: 'string' },
-    role: made(fileMembers.role),
+    role: schemaNode(fileMembers.role),
     environment: environmentSchema(variables),
     proxyConfig: { allOf: [{ $ref: '#/definitions/ProxyConfig' }] },
-    probers: made(probersForm()),
+    probers: schemaNode(probersForm()),
     sources: sourcesSchema(),
   };
   const members = Object.entries(nodes).map(
@@ -65,7 +65,7 @@ export function proxyConfigNode(): Node {
 }
 
 /** Converts a schema to draft 7, which editors support best. */
-function made(schema: z.ZodMiniType): Node {
+function schemaNode(schema: z.ZodMiniType): Node {
   const node = Object.entries(
     z.toJSONSchema(schema, { io: 'input', reused: 'inline', target: 'draft-7' }),
   );
@@ -73,7 +73,7 @@ function made(schema: z.ZodMiniType): Node {
 }
 
 function partial(shape: z.core.$ZodLooseShape): Node {
-  return made(z.exactPartial(z.object(shape)));
+  return schemaNode(z.exactPartial(z.object(shape)));
 }
 
 function standardOf({ default: standard }: Flag): Node {
@@ -86,7 +86,7 @@ function environmentSchema(texts: Readonly<Record<string, string>>): Node {
   const properties = [...fileVariables()].map(([name, kind]) => {
     const description = ownMember(texts, name);
     if (description === undefined) throw new Error(`${name} has no description`);
-    return [name, { description, anyOf: [made(kind), { type: ['number', 'boolean'] }] }];
+    return [name, { description, anyOf: [schemaNode(kind), { type: ['number', 'boolean'] }] }];
   });
   return {
     type: 'object',
@@ -97,7 +97,7 @@ function environmentSchema(texts: Readonly<Record<string, string>>): Node {
 }
 
 function sourcesSchema(): Node {
-  const { items, ...list } = made(fileMembers.sources) as {
+  const { items, ...list } = schemaNode(fileMembers.sources) as {
     readonly items: { readonly oneOf: readonly Node[] };
   };
   const oneOf = items.oneOf.map((kind) => {

@@ -50,13 +50,9 @@ export function readLayer<Schema extends z.ZodMiniObject>(
 ): LayerReading<Partial<z.output<Schema>>> {
   const content = layer.content ?? {};
   // A content that is not a map has no fields, and the schema reports it.
-  const {
-    known: knownFields,
-    further,
-    paths,
-  } = isMap(content)
+  const { knownFields, further, paths } = isMap(content)
     ? splitContent(schema.shape, content)
-    : { known: { '': content }, further: {}, paths: [] };
+    : { knownFields: { '': content }, further: {}, paths: [] };
   const unsafe = paths.flatMap(({ path }) => (isSecuring(path) ? [path] : []));
   const unknown = paths.flatMap(({ path }) => (isSecuring(path) ? [] : [path]));
   const readings = Object.entries(knownFields).map(([field, value]) =>

@@ -77,7 +77,7 @@ type Listed = z.output<typeof sourceList>[number];
  */
 export function readSourceList(content: unknown): {
   readonly count: number;
-  readonly made: (reach: Reach) => readonly SourceConfig[];
+  readonly makeSources: (reach: Reach) => readonly SourceConfig[];
   readonly problems: readonly Problem[];
 } {
   const result = z.safeParse(sourceList, content);
@@ -95,7 +95,7 @@ export function readSourceList(content: unknown): {
   );
   return {
     count: listed.length,
-    made: (reach) => listed.map((source) => whole(source, reach)),
+    makeSources: (reach) => listed.map((source) => whole(source, reach)),
     problems: [...issues, ...others],
   };
 }

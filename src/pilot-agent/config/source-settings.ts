@@ -24,7 +24,7 @@ type SourceFlags = z.output<typeof sourceFlagsSchema>;
 
 /** The sources that a configuration file lists. */
 export interface ListedSources {
-  readonly made: (reach: Reach) => readonly SourceConfig[];
+  readonly makeSources: (reach: Reach) => readonly SourceConfig[];
   readonly count: number;
   /** The name of the list. */
   readonly place: string;
@@ -45,7 +45,7 @@ export interface SourceConfigs {
 export function sourceConfigs(
   flags: SourceFlags,
   place: (flag: keyof SourceFlags) => string,
-  listed: ListedSources = { made: () => [], count: 0, place: '' },
+  listed: ListedSources = { makeSources: () => [], count: 0, place: '' },
 ): SourceConfigs {
   const address = consulUrl(flags.consulAddress);
   const reach: Reach = {
@@ -56,7 +56,7 @@ export function sourceConfigs(
       tokenFile: flags.consulTokenFile,
     },
   };
-  const fromFile = listed.made(reach);
+  const fromFile = listed.makeSources(reach);
   const placedSources: readonly (readonly [place: string, source: SourceConfig])[] = [
     ...fromFile.map((source, index) => [`${listed.place}[${index}].name`, source] as const),
     ...(flags.watch.length > 0 ? [[place('watch'), files(flags)] as const] : []),
@@ -64,8 +64,8 @@ export function sourceConfigs(
     ...flags.watchKube.map((text) => [place('watchKube'), kube(text, reach)] as const),
     ...flags.watchConsul.map((text) => [place('watchConsul'), consul(text, reach)] as const),
   ];
-  const seen = new Set<string>();
-  const repeated = placedSources.filter(([, { name }]) => seen.size === seen.add(name).size);
+  const names = new Set<string>();
+  const repeated = placedSources.filter(([, { name }]) => names.size === names.add(name).size);
   const isAddressed = placedSources.some(
     ([, source]) => source.kind === 'consul' && source.address === '',
   );

@@ -75,8 +75,8 @@ async function placeOf(
     layer !== undefined &&
     layers.length === 1 &&
     layer.value === undefined &&
-    refusal.at !== undefined;
-  return isAsGiven && layer.template === undefined ? { ...refusal.at, layer } : undefined;
+    refusal.position !== undefined;
+  return isAsGiven && layer.template === undefined ? { ...refusal.position, layer } : undefined;
 }
 
 /** Converts a path in the whole configuration to a path in the text of a layer. */

@@ -17,7 +17,7 @@ export interface RefusalWords {
   /** Values, or parts of them, that help to find the field, the best one first. */
   readonly values?: readonly string[];
   /** The place in the text that Envoy was given, if that was a file of the user. */
-  readonly at?: TextPosition;
+  readonly position?: TextPosition;
 }
 
 const inJson =
@@ -73,7 +73,7 @@ export function refusalWords(reason: string): RefusalWords {
     return {
       problem: `is no YAML: ${yaml[3] ?? ''}`,
       path: '',
-      at: { line: Number(yaml[1]), column: Number(yaml[2]) },
+      position: { line: Number(yaml[1]), column: Number(yaml[2]) },
     };
   if (reason.startsWith('Unable to convert YAML as JSON'))
     return { problem: 'is empty, or has no fields', path: '' };
@@ -100,7 +100,7 @@ function unreadable(words: string): RefusalWords {
       path: path === '' ? field : `${path}.${field}`,
       isUnknown: true,
       message: type,
-      ...(position !== undefined && { at: position }),
+      ...(position !== undefined && { position }),
     };
   const [, kind, value] = /^(unknown enum value: |could not find @type )'(.*)'$/.exec(what) ?? [];
   if (kind !== undefined && value !== undefined)
@@ -115,7 +115,7 @@ function unreadable(words: string): RefusalWords {
       problem: 'has a field twice, or two fields of which it may have one',
       path: path.replace(/\.?[^.]+$/, ''),
     };
-  return { problem: plain(what, type), path, ...(position !== undefined && { at: position }) };
+  return { problem: plain(what, type), path, ...(position !== undefined && { position }) };
 }
 
 function plain(what: string, type = ''): string {

@@ -40,8 +40,8 @@ export function Orders({
   const dialog = useRef<HTMLDialogElement>(null);
   const [order, setOrder] = useState<Order>();
   const [answer, setAnswer] = useState('');
-  const open = (asked: Order) => {
-    setOrder(asked);
+  const open = (chosen: Order) => {
+    setOrder(chosen);
     setAnswer('');
     dialog.current?.showModal();
   };

@@ -185,7 +185,7 @@ export function epochsReport(
     }),
     counters: past.counters,
     pushes,
-    stored: past.stored.map(({ of: storedAt, from, to }) => ({
+    stored: past.stored.map(({ confirmedAt: storedAt, from, to }) => ({
       of: isoTime(storedAt),
       from: isoTime(from),
       ...(to !== undefined && { to: isoTime(to) }),

@@ -32,7 +32,7 @@ export interface ServerPlans {
   /** Undefined if Envoy asks the control plane itself. */
   readonly xds: XdsPlan | undefined;
   /** The configuration in effect: its control plane may differ from that of the start. */
-  readonly known$: Observable<ConfigWithSources>;
+  readonly validConfig$: Observable<ConfigWithSources>;
   /** The secrets that sources provide; undefined if no source can provide any. */
   readonly ofSources?: SourceSecrets | undefined;
 }
@@ -43,11 +43,11 @@ export interface ServerPlans {
  * is started again if it fails. Never errors.
  */
 export function besideEnvoy(
-  { secrets: plan, xds, known$, ofSources }: ServerPlans,
+  { secrets: plan, xds, validConfig$: validConfig$, ofSources }: ServerPlans,
   config: AgentConfig,
   sts: StsParts,
 ): Observable<ServersSign | PartFailed> {
-  const target$ = known$.pipe(
+  const target$ = validConfig$.pipe(
     map(({ config: currentConfig }) => reloadedTarget(currentConfig, plan)),
     filter((target) => target !== undefined),
     distinctUntilChanged<ControlPlaneAddress>(isDeepStrictEqual),

@@ -24,7 +24,7 @@ function narrateLife({
   switch (sign.type) {
     case 'transition':
       return [
-        ...narrate(sign.transition, state.past.epochs, state.known.config.envoyRestartBudget),
+        ...narrate(sign.transition, state.past.epochs, state.validConfig.config.envoyRestartBudget),
         ...(state.agent.phase === 'stopped' ? [lastLine(state, exitOf(state.agent.outcome))] : []),
       ];
     case 'part-failed':

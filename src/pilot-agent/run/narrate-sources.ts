@@ -40,7 +40,7 @@ export function narrateSources({
   }
 }
 
-/** Returns the lines for what is new in a reading. The agent itself logs a new epoch. */
+/** Returns the lines about the changes in a reading. The agent itself logs a new epoch. */
 function narrateReading(
   { reading, isNew }: Extract<SourceSign<ShapedConfig>, { type: 'read' }>,
   before: RunView,

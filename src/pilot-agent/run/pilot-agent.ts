@@ -107,13 +107,13 @@ export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
   const requests$ = new Subject<StatusRequest>();
   state$.next(initialState);
   let isUsed = false;
-  function request(asked: StatusRequest): void {
+  function request(statusRequest: StatusRequest): void {
     if (!requests$.observed)
       throw new Fatal(
         isUsed ? 'the agent does not run: ready$ says when it does' : notRun,
         exitCodes.usage,
       );
-    requests$.next(asked);
+    requests$.next(statusRequest);
   }
   return {
     state$: state$.asObservable(),

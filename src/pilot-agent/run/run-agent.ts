@@ -75,7 +75,7 @@ export interface Parts extends StatusOptions {
   /** The sources of configuration that the shape is also made from. */
   readonly beside?: ContributingSource;
   /** The configuration that the agent was started with. */
-  readonly known: ConfigWithSources;
+  readonly startConfig: ConfigWithSources;
   /** When the agent was started: ms since 1970. */
   readonly startedAt: number;
   /** The agent has a terminal: SIGHUP then means that the terminal was closed. */
@@ -85,7 +85,7 @@ export interface Parts extends StatusOptions {
    * the configuration in effect. Never errors.
    */
   readonly servers$: (
-    known$: Observable<ConfigWithSources>,
+    validConfig$: Observable<ConfigWithSources>,
   ) => Observable<ServersSign | PartFailed>;
 }
 
@@ -156,7 +156,7 @@ function runCore(
     uncaught$: outside.uncaught().pipe(map(uncaughtSign)),
     random: () => outside.random(),
   };
-  return feedback(firstView(parts.known, parts.startedAt), runStep, (view$) =>
+  return feedback(firstView(parts.startConfig, parts.startedAt), runStep, (view$) =>
     merge(run.uncaught$, served(run, view$)).pipe(
       catchError((error: unknown) => of(bugOf(error))),
       afterBug(view$, { keepEnvoy: config.keepEnvoy, takeDown$: takeDown(run) }),
@@ -175,8 +175,8 @@ function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
   const status$ = defer(() => outside.serve(config, view$, parts)).pipe(
     asServer('status', { listening: 'listening', failed: 'failed' }, random),
   );
-  const known$ = view$.pipe(
-    map(({ known: knownConfig }) => knownConfig),
+  const validConfig$ = view$.pipe(
+    map(({ validConfig: knownConfig }) => knownConfig),
     distinctUntilChanged(),
   );
   return merge(status$, outside.requests()).pipe(
@@ -184,7 +184,7 @@ function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
       // A server that breaks and listens again later does not start a second life.
       const servers$ = requests$.pipe(
         ofType('listening'),
-        exhaustMap(() => parts.servers$(known$)),
+        exhaustMap(() => parts.servers$(validConfig$)),
       );
       const life$ = servers$.pipe(
         connect((shared$) =>

@@ -75,7 +75,7 @@ export interface WholeAgent {
   readonly signal?: AbortSignal | undefined;
   /** Receives each state of the core. */
   readonly onState?: (state: AgentState) => void;
-  /** Receives, once the agent runs, an observable that emits on subscribe why it is not ready. */
+  /** Is called once the agent runs. `unready$` emits why it is not ready, on subscribe. */
   readonly onLife?: (unready$: WhyUnready['unready$']) => void;
 }
 
@@ -201,7 +201,7 @@ async function goodEnd(
   { value, state }: Fold<RunView, RunEvent>,
   config: AgentConfig,
 ): Promise<GoodEnd> {
-  const { code, why, taken: takenPort } = runExit(value.sign, state, config);
+  const { code, why, takenPort } = runExit(value.sign, state, config);
   if (why !== undefined)
     throw new Fatal(
       takenPort === undefined
@@ -252,8 +252,8 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<RunView, RunE
     running,
     {
       beside,
-      servers$: (known$) =>
-        besideEnvoy({ secrets: plan, xds, known$, ofSources }, config, {
+      servers$: (validConfig$) =>
+        besideEnvoy({ secrets: plan, xds, validConfig$: validConfig$, ofSources }, config, {
           platform$,
           trustDomain: plan.config.trustDomain,
         }),
@@ -270,7 +270,7 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<RunView, RunE
         xdsSocket: xds?.socket,
       }),
       terminal: isatty(1),
-      known: { config, sources },
+      startConfig: { config, sources },
       startedAt: agent.startedAt,
       identity: identityOf(config, binary),
       lines$: agentLog.lines$,

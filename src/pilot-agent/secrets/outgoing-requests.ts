@@ -18,7 +18,7 @@ export const noOutgoing: OutgoingCounts = {
 };
 
 /** Counts one more request. Pure. */
-export function asked(counts: OutgoingCounts, isRetry: boolean): OutgoingCounts {
+export function withRequest(counts: OutgoingCounts, isRetry: boolean): OutgoingCounts {
   return { ...counts, requests: counts.requests + 1, retries: counts.retries + Number(isRetry) };
 }
 

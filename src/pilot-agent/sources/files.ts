@@ -104,30 +104,30 @@ export function lookedAt(
       last === undefined ? 0 : scheduler.now() - last < busy ? gather.further : gather.first;
     return timer(pause, scheduler).pipe(
       switchMap(() => look$),
-      map((seen) => contentOf(seen, as)),
+      map((treePaths) => contentOf(treePaths, as)),
     );
   };
   const watched$ = timer(watchAfter, scheduler).pipe(
     switchMap(() => paths.event$),
     filter((event) => changed.add(event)),
   );
-  const asked$ = (options.on$ ?? NEVER).pipe(tap(() => changed.addAll()));
+  const triggers$ = (options.on$ ?? NEVER).pipe(tap(() => changed.addAll()));
   return source(name, read, {
     ...options,
     timeout,
     watch: [],
-    on$: merge(watched$, asked$),
+    on$: merge(watched$, triggers$),
     every: () => Math.max(every, took / share),
   });
 }
 
 /** Returns the content; throws if a needed file is missing or cannot be read. */
-function contentOf(seen: readonly TreePath[], as: Use): Content {
-  if (as === 'restart') return digests(seen);
-  const missing = seen.find(({ isFolder, files }) => !isFolder && files.size === 0);
+function contentOf(treePaths: readonly TreePath[], as: Use): Content {
+  if (as === 'restart') return digests(treePaths);
+  const missing = treePaths.find(({ isFolder, files }) => !isFolder && files.size === 0);
   if (missing !== undefined) throw new Error(`${missing.path} is not there`);
-  const values = allOf(seen).map(([path, file]) => [path, valueOf(path, file, as)] as const);
-  const [only, ...others] = seen;
+  const values = allOf(treePaths).map(([path, file]) => [path, valueOf(path, file, as)] as const);
+  const [only, ...others] = treePaths;
   if (only === undefined || others.length > 0) return Object.fromEntries(values);
   return only.isFolder
     ? Object.fromEntries(values.map(([path, value]) => [basename(path), value]))
@@ -135,17 +135,19 @@ function contentOf(seen: readonly TreePath[], as: Use): Content {
 }
 
 /** Returns the digests of all readable files. Runs at each change, also for very many files. */
-function digests(seen: readonly TreePath[]): Content {
+function digests(treePaths: readonly TreePath[]): Content {
   const digestByPath = new Map<string, string>();
-  for (const { path, isFolder, files } of seen) {
+  for (const { path, isFolder, files } of treePaths) {
     for (const [name, { flaw, digest }] of files)
       if (flaw === undefined) digestByPath.set(isFolder ? `${path}/${name}` : path, digest);
   }
   return Object.fromEntries(digestByPath);
 }
 
-function allOf(seen: readonly TreePath[]): readonly (readonly [path: string, file: TreeFile])[] {
-  return seen.flatMap(({ path, isFolder, files }) =>
+function allOf(
+  treePaths: readonly TreePath[],
+): readonly (readonly [path: string, file: TreeFile])[] {
+  return treePaths.flatMap(({ path, isFolder, files }) =>
     [...files].map(([name, file]) => [isFolder ? `${path}/${name}` : path, file] as const),
   );
 }

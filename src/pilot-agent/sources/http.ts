@@ -58,15 +58,15 @@ export function document(
   server: DocumentServer,
 ): ContributingSource {
   const { name = shown(url), every = 30_000, random = Math.random, as } = options;
-  let last: { readonly known: Validators; readonly content: Content } | undefined;
+  let last: { readonly validators: Validators; readonly content: Content } | undefined;
   const read = () =>
-    server.ask(last?.known ?? {}).pipe(
+    server.ask(last?.validators ?? {}).pipe(
       map((answer) => {
         if (answer.status === 304 && last !== undefined) return last.content;
         last = undefined; // the server may have rejected these validators
         if (answer.status !== 200) throw new Error(refusal(url, answer, options));
         const content = as === 'secret' ? answer.body : textOf(answer.body);
-        last = { known: validators(answer), content };
+        last = { validators: validators(answer), content };
         return content;
       }),
       errorsOf(url),

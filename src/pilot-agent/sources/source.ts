@@ -122,7 +122,7 @@ export function source<N extends number = number>(
   } = options;
   const flaw = flawOf(name, options);
   if (flaw !== undefined) throw new TypeError(`source '${name}': ${flaw}`);
-  const { state$: known$, later$ } = sharedState(
+  const { state$: sourceState$, later$ } = sharedState(
     looks(read, options).pipe(
       scan((before, look) => afterLook(before, look, { name, keepLastOnError }), unread),
     ),
@@ -137,7 +137,7 @@ export function source<N extends number = number>(
       mergeMap(({ signs }) => signs),
       startWith({ type: 'ready' } as const),
     ),
-    reading$: merge(known$, late$).pipe(
+    reading$: merge(sourceState$, late$).pipe(
       take(1),
       map(({ content, hash, trouble }) =>
         readingOf([{ source: name, use, at: field, hash, content, trouble }]),

@@ -19,7 +19,7 @@ export interface TableSize {
 
 /** A column, and its content. `isWide`: only shown if there is much space. */
 interface Field<Row> extends Column {
-  readonly of: (row: Row) => Cell;
+  readonly cellOf: (row: Row) => Cell;
   readonly isWide?: true;
 }
 
@@ -35,7 +35,7 @@ function list<Row>(
   const kept = entries.slice(0, rows);
   const left = entries.length - kept.length;
   const columns = fields.filter((field) => isWide || field.isWide === undefined);
-  const cells = kept.map((row) => columns.map((column) => column.of(row)));
+  const cells = kept.map((row) => columns.map((column) => column.cellOf(row)));
   const lines =
     rows === 0 ? [] : tableLines(columns, cells, width - 2, paint).map((line) => `  ${line}`);
   return [
@@ -62,21 +62,25 @@ export function epochLines(
     ...count('rescues', 'rescue', 'rescues'),
   ].join(', ');
   const fields: readonly Field<EpochReport>[] = [
-    { title: 'EPOCH', isRight: true, of: ({ epoch }) => String(epoch) },
-    { title: 'STATE', of: stateOf },
-    { title: 'AGE', isRight: true, of: ({ launchedAt }) => span(between(launchedAt, reportedAt)) },
-    { title: 'LIVED', isRight: true, of: ({ lifeMs }) => span(lifeMs) },
-    { title: 'PID', isRight: true, of: ({ pid }) => (pid === undefined ? '' : String(pid)) },
-    { title: 'START', isRight: true, of: ({ startMs }) => span(startMs) },
-    { title: 'DRAIN', isRight: true, isWide: true, of: ({ drainMs }) => span(drainMs) },
-    { title: 'HASH', isWide: true, of: ({ hash }) => hash.slice(0, 8) },
-    { title: 'LINEAGE', isRight: true, isWide: true, of: ({ lineage }) => String(lineage) },
-    { title: 'WHY', of: whyOf },
-    { title: 'LAUNCHED', isWide: true, of: ({ launchedAt }) => launchedAt },
+    { title: 'EPOCH', isRight: true, cellOf: ({ epoch }) => String(epoch) },
+    { title: 'STATE', cellOf: stateOf },
+    {
+      title: 'AGE',
+      isRight: true,
+      cellOf: ({ launchedAt }) => span(between(launchedAt, reportedAt)),
+    },
+    { title: 'LIVED', isRight: true, cellOf: ({ lifeMs }) => span(lifeMs) },
+    { title: 'PID', isRight: true, cellOf: ({ pid }) => (pid === undefined ? '' : String(pid)) },
+    { title: 'START', isRight: true, cellOf: ({ startMs }) => span(startMs) },
+    { title: 'DRAIN', isRight: true, isWide: true, cellOf: ({ drainMs }) => span(drainMs) },
+    { title: 'HASH', isWide: true, cellOf: ({ hash }) => hash.slice(0, 8) },
+    { title: 'LINEAGE', isRight: true, isWide: true, cellOf: ({ lineage }) => String(lineage) },
+    { title: 'WHY', cellOf: whyOf },
+    { title: 'LAUNCHED', isWide: true, cellOf: ({ launchedAt }) => launchedAt },
     {
       title: 'LAST WORDS',
       isWide: true,
-      of: ({ exit }) => (exit?.lastWords ?? []).map(oneLine).join(' / '),
+      cellOf: ({ exit }) => (exit?.lastWords ?? []).map(oneLine).join(' / '),
     },
   ];
   return list(`EPOCHS${counted === '' ? '' : `  ${counted}`}`, epochs.toReversed(), fields, size);
@@ -88,22 +92,31 @@ export function certificateLines(
   size: TableSize,
 ): readonly string[] {
   const fields: readonly Field<CertificateReport>[] = [
-    { title: 'NAME', hasEnds: true, of: (certificate) => oneLine(certificateTitle(certificate)) },
-    { title: 'TIME LEFT', isRight: true, of: (certificate) => timeLeft(certificate, reportedAt) },
+    {
+      title: 'NAME',
+      hasEnds: true,
+      cellOf: (certificate) => oneLine(certificateTitle(certificate)),
+    },
+    {
+      title: 'TIME LEFT',
+      isRight: true,
+      cellOf: (certificate) => timeLeft(certificate, reportedAt),
+    },
     {
       title: 'NAMES',
-      of: ({ subject, subjectAltNames }) =>
+      cellOf: ({ subject, subjectAltNames }) =>
         oneLine(subjectAltNames.length > 0 ? subjectAltNames.join(', ') : subject),
     },
-    { title: 'SUBJECT', isWide: true, of: ({ subject }) => oneLine(subject) },
-    { title: 'SERIAL', isWide: true, of: ({ serialNumber }) => oneLine(serialNumber) },
-    { title: 'FROM', isWide: true, of: ({ notBefore }) => notBefore },
-    { title: 'UNTIL', isWide: true, of: ({ notAfter }) => notAfter },
-    { title: 'BY', of: ({ by }) => by },
-    { title: 'SOURCE', hasEnds: true, of: ({ source }) => oneLine(source) },
+    { title: 'SUBJECT', isWide: true, cellOf: ({ subject }) => oneLine(subject) },
+    { title: 'SERIAL', isWide: true, cellOf: ({ serialNumber }) => oneLine(serialNumber) },
+    { title: 'FROM', isWide: true, cellOf: ({ notBefore }) => notBefore },
+    { title: 'UNTIL', isWide: true, cellOf: ({ notAfter }) => notAfter },
+    { title: 'BY', cellOf: ({ by }) => by },
+    { title: 'SOURCE', hasEnds: true, cellOf: ({ source }) => oneLine(source) },
     {
       title: 'REFUSED',
-      of: ({ refused }) => (refused === undefined ? '' : { text: oneLine(refused), style: 'red' }),
+      cellOf: ({ refused }) =>
+        refused === undefined ? '' : { text: oneLine(refused), style: 'red' },
     },
   ];
   return list('CERTIFICATES', certificates, fields, size);
@@ -125,26 +138,26 @@ export function sourceLines(
   size: TableSize,
 ): readonly string[] {
   const fields: readonly Field<AgentReport['sources'][number]>[] = [
-    { title: 'NAME', hasEnds: true, of: ({ name }) => oneLine(name) },
+    { title: 'NAME', hasEnds: true, cellOf: ({ name }) => oneLine(name) },
     {
       title: 'STATE',
-      of: ({ state }) => ({
+      cellOf: ({ state }) => ({
         text: state,
         style: state === 'read' ? 'green' : state === 'failing' ? 'red' : 'yellow',
       }),
     },
-    { title: 'CHANGED', of: ({ changedAt }) => ago(changedAt, reportedAt) },
-    { title: 'READ', isWide: true, of: ({ readAt }) => ago(readAt, reportedAt) },
-    { title: 'KIND', isWide: true, of: ({ kind }) => kind ?? '' },
-    { title: 'AS', isWide: true, of: ({ as }) => as ?? '' },
-    { title: 'EFFECT', of: ({ effect }) => effect ?? '' },
-    { title: 'HASH', isWide: true, of: ({ hash }) => hash.slice(0, 8) },
-    { title: 'CHANGES', isRight: true, of: ({ changes }) => String(changes) },
-    { title: 'READINGS', isRight: true, isWide: true, of: ({ readings }) => String(readings) },
-    { title: 'FAILURES', isRight: true, isWide: true, of: ({ failures }) => String(failures) },
+    { title: 'CHANGED', cellOf: ({ changedAt }) => ago(changedAt, reportedAt) },
+    { title: 'READ', isWide: true, cellOf: ({ readAt }) => ago(readAt, reportedAt) },
+    { title: 'KIND', isWide: true, cellOf: ({ kind }) => kind ?? '' },
+    { title: 'AS', isWide: true, cellOf: ({ as }) => as ?? '' },
+    { title: 'EFFECT', cellOf: ({ effect }) => effect ?? '' },
+    { title: 'HASH', isWide: true, cellOf: ({ hash }) => hash.slice(0, 8) },
+    { title: 'CHANGES', isRight: true, cellOf: ({ changes }) => String(changes) },
+    { title: 'READINGS', isRight: true, isWide: true, cellOf: ({ readings }) => String(readings) },
+    { title: 'FAILURES', isRight: true, isWide: true, cellOf: ({ failures }) => String(failures) },
     {
       title: 'REASON',
-      of: ({ reason, since }) =>
+      cellOf: ({ reason, since }) =>
         reason === undefined
           ? ''
           : `${oneLine(reason)}${since === undefined ? '' : ` (for ${span(between(since, reportedAt))})`}`,
@@ -159,18 +172,18 @@ export function pushLines(
   size: TableSize,
 ): readonly string[] {
   const fields: readonly Field<AgentReport['pushes'][number]>[] = [
-    { title: 'SECRET', hasEnds: true, of: ({ secret }) => oneLine(secret) },
-    { title: 'VERSION', of: ({ version }) => oneLine(version) },
+    { title: 'SECRET', hasEnds: true, cellOf: ({ secret }) => oneLine(secret) },
+    { title: 'VERSION', cellOf: ({ version }) => oneLine(version) },
     {
       title: 'STATE',
-      of: ({ state }) => ({
+      cellOf: ({ state }) => ({
         text: state,
         style: state === 'rejected' ? 'red' : state === 'accepted' ? 'green' : 'yellow',
       }),
     },
-    { title: 'WHEN', of: (push) => ago(push.at, reportedAt) },
-    { title: 'AT', isWide: true, of: (push) => push.at },
-    { title: 'REASON', of: ({ reason }) => oneLine(reason ?? '') },
+    { title: 'WHEN', cellOf: (push) => ago(push.at, reportedAt) },
+    { title: 'AT', isWide: true, cellOf: (push) => push.at },
+    { title: 'REASON', cellOf: ({ reason }) => oneLine(reason ?? '') },
   ];
   return list('PUSHES', pushes.toReversed(), fields, size);
 }

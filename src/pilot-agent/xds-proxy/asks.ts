@@ -28,12 +28,12 @@ export function ask(state: RelayState): Step {
   const isSettled = leader(state)?.hasBegun === true;
   if (connection.stage !== 'open' && connection.stage !== 'answering') return [state, []];
   const wanted = interest(state);
-  const typeUrls = new Set([...wanted.keys(), ...connection.asked.keys()]);
-  const asked = new Map(connection.asked);
+  const typeUrls = new Set([...wanted.keys(), ...connection.requests.keys()]);
+  const requests = new Map(connection.requests);
   const newest = new Map(state.newest);
   const effects: RelayEffect[] = [];
   for (const typeUrl of typeUrls) {
-    const before = connection.asked.get(typeUrl);
+    const before = connection.requests.get(typeUrl);
     const names = namesFor(wanted.get(typeUrl), before?.names, isSettled);
     const answer = answerTo(state, typeUrl, before);
     if (names === before?.names && answer === undefined) continue;
@@ -56,10 +56,10 @@ export function ask(state: RelayState): Step {
       type: 'ask',
       connection: connection.number,
       ask: { typeUrl, nonce, version, refusal: answer?.refusal, names, add, remove, versions },
-      node: asked.size === 0 ? connection.node : undefined,
+      node: requests.size === 0 ? connection.node : undefined,
     });
     if (resources !== undefined && remove.length > 0) newest.set(typeUrl, pruned(resources, names));
-    asked.set(typeUrl, {
+    requests.set(typeUrl, {
       nonce: '',
       isAnswered: false,
       ...before,
@@ -70,7 +70,7 @@ export function ask(state: RelayState): Step {
   }
   return effects.length === 0
     ? [state, []]
-    : [{ ...state, newest, connection: { ...connection, asked } }, effects];
+    : [{ ...state, newest, connection: { ...connection, requests } }, effects];
 }
 
 /**
@@ -85,11 +85,11 @@ function versionsOf(resources: TypeResources | undefined): Readonly<Record<strin
 
 function namesFor(
   wanted: ReadonlySet<string> | undefined,
-  asked: ReadonlySet<string> | undefined,
+  earlierNames: ReadonlySet<string> | undefined,
   isSettled: boolean,
 ): ReadonlySet<string> {
-  if (isSettled || asked === undefined) return wanted ?? new Set();
-  return new Set([...asked, ...(wanted ?? [])]);
+  if (isSettled || earlierNames === undefined) return wanted ?? new Set();
+  return new Set([...earlierNames, ...(wanted ?? [])]);
 }
 
 /**
@@ -99,9 +99,9 @@ function namesFor(
 function answerTo(
   state: RelayState,
   typeUrl: string,
-  asked: TypeRequests | undefined,
+  typeRequests: TypeRequests | undefined,
 ): { readonly refusal: ErrorDetail | undefined } | undefined {
-  if (asked?.isPending !== true) return undefined;
+  if (typeRequests?.isPending !== true) return undefined;
   const envoy = leader(state);
   if (envoy === undefined) return undefined; // the next Envoy decides
   const subscription = envoy.subscriptions.get(typeUrl);

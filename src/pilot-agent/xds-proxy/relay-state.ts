@@ -39,7 +39,7 @@ export interface Connection {
   readonly stage: 'none' | 'awaited' | 'open' | 'answering';
   readonly variant: Variant;
   readonly node: Node | undefined;
-  readonly asked: ReadonlyMap<string, TypeRequests>;
+  readonly requests: ReadonlyMap<string, TypeRequests>;
   /** The number of attempts in a row without an answer. */
   readonly failures: number;
   /** The identifier of the control plane. */
@@ -72,7 +72,7 @@ export const initialRelay: RelayState = {
     stage: 'none',
     variant: 'state-of-the-world',
     node: undefined,
-    asked: new Map(),
+    requests: new Map(),
     failures: 0,
     name: '',
   },
@@ -141,7 +141,7 @@ export function current(
   { connection, newest }: RelayState,
   typeUrl: string,
 ): TypeResources | undefined {
-  return connection.asked.get(typeUrl)?.isAnswered === true ? newest.get(typeUrl) : undefined;
+  return connection.requests.get(typeUrl)?.isAnswered === true ? newest.get(typeUrl) : undefined;
 }
 
 /** Returns the configuration for an Envoy that starts before the control plane has answered. */

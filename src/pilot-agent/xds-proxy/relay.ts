@@ -26,7 +26,7 @@ const pauses = { first: 500, longest: 10_000 };
  * How long until the same trouble is logged again, and the least time before another trouble is
  * logged. In ms.
  */
-const toldEvery = { same: 300_000, other: 30_000 };
+const troubleLogPause = { same: 300_000, other: 30_000 };
 
 /**
  * Reduces the xDS proxy: one connection to the control plane, and any number of Envoys that are
@@ -108,7 +108,7 @@ function apply(state: RelayState, event: Timed): RelayState {
       return { ...withTrouble(state, event), isGoodOffered: true };
     case 'lost': {
       const failures = connection.stage === 'answering' ? 0 : connection.failures + 1;
-      const lost: Connection = { ...connection, stage: 'none', asked: new Map(), failures };
+      const lost: Connection = { ...connection, stage: 'none', requests: new Map(), failures };
       return { ...withTrouble(state, event), connection: lost, isGoodOffered: true };
     }
     case 'confirmation-due':
@@ -122,9 +122,9 @@ function withUpdate(
 ): RelayState {
   const { connection } = state;
   const { typeUrl, nonce, controlPlane } = update;
-  const before = connection.asked.get(typeUrl);
+  const before = connection.requests.get(typeUrl);
   if (before === undefined) return state; // this type was not requested
-  const asked = new Map(connection.asked).set(typeUrl, {
+  const requests = new Map(connection.requests).set(typeUrl, {
     ...before,
     nonce,
     isAnswered: true,
@@ -139,7 +139,7 @@ function withUpdate(
   const answering: Connection = {
     ...connection,
     stage: 'answering',
-    asked,
+    requests,
     failures: 0,
     name: controlPlane,
   };
@@ -157,7 +157,7 @@ function withTrouble(
   const { trouble, connection } = state;
   const since = trouble?.since ?? now;
   const last = trouble?.loggedAt;
-  const pause = trouble?.reason === reason ? toldEvery.same : toldEvery.other;
+  const pause = trouble?.reason === reason ? troubleLogPause.same : troubleLogPause.other;
   const isLogged = connection.stage !== 'answering' && (last === undefined || now - last >= pause);
   return { ...state, trouble: { reason, since, loggedAt: isLogged ? now : last } };
 }
@@ -186,7 +186,7 @@ function connect(state: RelayState, event: RelayEvent): Step {
     stage: 'awaited',
     variant,
     node,
-    asked: new Map(),
+    requests: new Map(),
   };
   return [
     { ...state, connection: next },

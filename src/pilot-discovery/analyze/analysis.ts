@@ -92,7 +92,7 @@ export function flawFindings(store: Store, warnings: readonly Flaw[]): readonly 
   return [...lost, ...read, ...missing];
 }
 
-/** A document that is nothing of Istio is no finding. */
+/** A document of another program is not a finding. */
 function asFinding({ key, origin, field, reason, severity }: Flaw): readonly AnalysisFinding[] {
   if (severity === 'info') return [];
   return [{ code: severity === 'error' ? 'IST0106' : 'IST0133', key, origin, field, reason }];

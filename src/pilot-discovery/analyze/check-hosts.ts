@@ -2,7 +2,7 @@ import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import { hostsAt } from '../generate/scope/gateway-rules.ts';
 import { type Check, finding } from './facts.ts';
 
-/** Two VirtualServices of the mesh for one host: the older one counts alone. */
+/** Two VirtualServices of the mesh for one host: only the older one counts. */
 export const checkMeshHosts: Check = function* ({ environment }) {
   for (const { host, first, second } of duplicateHosts(environment.virtualServices))
     yield finding(

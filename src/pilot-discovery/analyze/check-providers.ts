@@ -74,7 +74,8 @@ function* providerFindings(
   const namesake = providers.find((other) => other.name.toLowerCase() === name.toLowerCase());
   const right = providers.filter(isRight).map((provider) => provider.name);
   if (namesake !== undefined && isRight(namesake)) {
-    if ('at' in namesake) yield* addressFindings(facts, telemetry, field, name, namesake.at);
+    if ('address' in namesake)
+      yield* addressFindings(facts, telemetry, field, name, namesake.address);
   } else if (namesake !== undefined || builtIn.has(name.toLowerCase())) {
     // Metrics of any provider have no effect, as their reader says.
     if (what !== 'metrics')

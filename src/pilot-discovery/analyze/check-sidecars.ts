@@ -2,15 +2,15 @@ import { type Check, finding, isDefinedElsewhere, labelText, servicesOf } from '
 
 /** Finds Sidecars of a namespace for the same workloads: only one of them takes effect. */
 export const checkSidecars: Check = function* ({ sidecars }) {
-  const seen = new Map<string, (typeof sidecars)[number]>();
+  const sidecarBySelector = new Map<string, (typeof sidecars)[number]>();
   for (const sidecar of sidecars) {
     const selector = sidecar.spec.workloadSelector;
     const place = JSON.stringify([
       sidecar.namespace,
       selector === undefined ? 'all' : Object.entries(selector).sort(),
     ]);
-    const before = seen.get(place);
-    if (before === undefined) seen.set(place, sidecar);
+    const before = sidecarBySelector.get(place);
+    if (before === undefined) sidecarBySelector.set(place, sidecar);
     else if (selector === undefined)
       yield finding(
         'IST0111',

@@ -10,13 +10,13 @@ export interface FieldLines {
   readonly withLine: (finding: AnalysisFinding) => AnalysisFinding;
 }
 
-/** The line of a field of what begins at a line of a file. */
+/** By the line at which a resource begins: a function that finds the lines of its fields. */
 type Lines = ReadonlyMap<number, (field: string) => number>;
 
 /**
  * Finds the lines of fields in files, each of which is parsed once, and only if it has a finding.
  *
- * @param bytesOf what is in a file; undefined if it cannot be read
+ * @param bytesOf the content of a file; undefined if it cannot be read
  */
 export function fieldLines(bytesOf: (path: string) => Buffer | undefined): FieldLines {
   const files = new Map<string, Lines>();

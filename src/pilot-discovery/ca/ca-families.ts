@@ -2,7 +2,7 @@ import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
 import { counterOf, gaugeOf } from '../../shared/metrics/gauge-of.ts';
 import type { CaView } from './ca-view.ts';
 
-/** The names of istiod for the reasons that it has too. */
+/** The names of istiod, for the reasons that istiod has too. */
 const errors = {
   request: 'CSR_ERROR',
   lifetime: 'TTL_ERROR',

@@ -2,7 +2,7 @@
 import { backOff, jitter } from '../../operators/back-off.ts';
 import type { Step } from '../../operators/reduce-with-effects.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
-import type { LossCause } from '../../shared/kube/follow-state.ts';
+import type { FollowFailure } from '../../shared/kube/follow-state.ts';
 import { SortedMap } from '../../shared/maps/sorted-map.ts';
 import { isSelected, type LabelSelector } from '../istio/fields/label-selector.ts';
 import type { RootBundle } from './root-bundle.ts';
@@ -33,7 +33,7 @@ interface Duty {
   readonly dueAt: number | undefined;
   /** Whether the ConfigMap has had the roots since the last time that it lost them. */
   readonly had: 'nothing yet' | 'the roots';
-  /** How often it lost them, and when it did last. */
+  /** How often it lost them, and when it last did. */
   readonly losses: number;
   readonly lostAt: number;
   /** Consecutive writes that have failed, or had no effect. */
@@ -59,7 +59,7 @@ export interface RootMapsState {
   /** ConfigMaps that were written since all namespaces had the roots. */
   readonly written: number;
   /** The trouble that was reported: the causes, and when the roots were last contested. */
-  readonly causes: ReadonlySet<LossCause>;
+  readonly causes: ReadonlySet<FollowFailure>;
   readonly contestedAt: number | undefined;
   /** The news of the last event. */
   readonly news: readonly RootMapsNews[];
@@ -155,7 +155,7 @@ export function reduceRootMaps(before: RootMapsState, event: RootMapsEvent): Nex
   }
 }
 
-/** The ConfigMap that is being written gets the roots before these. */
+/** The ConfigMap that is being written still gets the previous roots. */
 const withBundle = (state: RootMapsState, bundle: RootBundle): RootMapsState => ({
   ...state,
   bundle,
@@ -260,7 +260,7 @@ function withContest(state: RootMapsState, namespace: string | undefined, now: n
 
 function withTrouble(
   state: RootMapsState,
-  { cause, reason }: { readonly cause: LossCause; readonly reason: string },
+  { cause, reason }: { readonly cause: FollowFailure; readonly reason: string },
 ): RootMapsState {
   const isUnneeded = state.bundle?.isFor === 'namespaces that have one';
   return isUnneeded || state.causes.has(cause)
@@ -341,7 +341,7 @@ function withSuccess(state: RootMapsState, now: number): RootMapsState {
   const isBusy = pending.size > 0 || writing !== undefined || state.unread.size > 0;
   if (isBusy || bundle === undefined || isContested) return state;
   if (written === 0 && causes.size === 0) return state;
-  const calm = { ...state, contestedAt: undefined, causes: new Set<LossCause>(), written: 0 };
+  const calm = { ...state, contestedAt: undefined, causes: new Set<FollowFailure>(), written: 0 };
   const { digest } = bundle;
   const news = { type: 'roots-published', digest, namespaces: duties.size, written } as const;
   return { ...calm, news: [...state.news, news] };

@@ -1,5 +1,5 @@
 import type { KubeFailure } from '../../shared/kube/failure.ts';
-import type { LossCause } from '../../shared/kube/follow-state.ts';
+import type { FollowFailure } from '../../shared/kube/follow-state.ts';
 import type { LabelSelector } from '../istio/fields/label-selector.ts';
 import type { Labels } from '../istio/fields/values.ts';
 import type { RootBundle } from './root-bundle.ts';
@@ -33,7 +33,7 @@ export type RootMapsChange =
   | {
       readonly type: 'lost';
       readonly kind: PublishedKind;
-      readonly cause: LossCause;
+      readonly cause: FollowFailure;
       readonly reason: string;
     }
   /** Each change of a kind is seen from now on. */

@@ -8,7 +8,8 @@ import type { AnalyzeOptions } from './analyze.ts';
 import type { DiffOptions } from './diff.ts';
 
 /**
- * `--secureGrpcAddr` as `--secureGRPCAddr`: the spelling of case is ignored, as in istiod. Pure.
+ * Returns `--secureGRPCAddr` for `--secureGrpcAddr`: upper and lower case are the same, as in
+ * istiod. Pure.
  */
 export function spelledAsKnown(args: readonly string[]): readonly string[] {
   const spellings = new Map(
@@ -139,7 +140,7 @@ function addDiff(command: Command): void {
 
 /** Adds the commands that ask a running control plane. */
 function addClients(command: Command): void {
-  const asked = [
+  const addressOption = [
     '--httpAddr <host:port>',
     '--httpAddr of the pilot-discovery to ask',
     '127.0.0.1:8080',
@@ -149,7 +150,7 @@ function addClients(command: Command): void {
     .description('send a request to a running pilot-discovery and print the answer')
     .argument('<method>', 'GET')
     .argument('<path>', 'path, such as /debug/syncz')
-    .option(...asked)
+    .option(...addressOption)
     .copyInheritedSettings(command)
     .action(async (method: string, path: string, { httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).request(method, path, httpAddr),
@@ -157,7 +158,7 @@ function addClients(command: Command): void {
   command
     .command('confirm')
     .description('confirm the removals that a running pilot-discovery holds back')
-    .option(...asked)
+    .option(...addressOption)
     .copyInheritedSettings(command)
     .action(async ({ httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).confirm(httpAddr),

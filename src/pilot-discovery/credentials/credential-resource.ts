@@ -11,7 +11,7 @@ export function credentialResource(name: string, content: CredentialContent): Xd
   return { name, version, body, keys: [] };
 }
 
-/** Returns secrets as what a proxy may have. */
+/** Returns secrets as a view of a proxy. */
 export function credentialView(resources: readonly XdsResource[]): TypedView {
   const hash = createHash('sha256');
   for (const { name, version } of resources) hash.update(`${name}\n${version}\n`);

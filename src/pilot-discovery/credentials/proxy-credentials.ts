@@ -26,11 +26,11 @@ import { readingRights } from './reading-rights.ts';
 /** The secrets of all proxies. */
 export interface ProxyCredentials {
   /**
-   * Emits what a proxy may have of the secrets that it names, now and after each change; and the
-   * names of those that it may not have. Never completes, never errors.
+   * Emits the secrets that a proxy names and may have, and the names of those that it may not have:
+   * now, and after each change. Never completes, never errors.
    */
-  readonly of$: (caller: Caller, names: ReadonlySet<string>) => Observable<SecretsSign>;
-  /** Tells of their changes. Hot; never completes, never errors. */
+  readonly secretsFor$: (caller: Caller, names: ReadonlySet<string>) => Observable<SecretsSign>;
+  /** Emits the changes of secrets and of rights. Hot; never completes, never errors. */
   readonly event$: Observable<CredentialEvent>;
 }
 
@@ -77,7 +77,7 @@ export function proxyCredentials(
       quiesce(after, max, (_, next) => next, scheduler),
     );
   return {
-    of$(caller, names) {
+    secretsFor$(caller, names) {
       const read = [...names].map(
         (resource) => [resource, credentialNameOf(resource, caller.namespace)] as const,
       );

@@ -38,7 +38,7 @@ export function meshFamilies({ snapshot }: DiscoveryView): readonly MetricFamily
   ];
 }
 
-/** Returns the metrics of the sources, and of what is wrong in them. Pure. */
+/** Returns the metrics of the sources and of their flaws. Pure. */
 export function storeFamilies({ store, counts }: DiscoveryView): readonly MetricFamily[] {
   const refused =
     store === undefined ? [] : flawsOf(store).filter(({ severity }) => severity === 'error');

@@ -20,7 +20,7 @@ export interface MeshPair {
 
 /**
  * Returns the environments of two stores. The second is made from the first, as a running control
- * plane makes it, so that all that no change has touched is the same object. Pure.
+ * plane makes it, so that every part without a change is the same object. Pure.
  */
 export function meshPair(
   before: Store,

@@ -55,7 +55,7 @@ function reached(
   from: readonly string[],
   next: (name: string) => readonly string[],
 ): ReadonlySet<string> {
-  const seen = new Set(from);
-  for (const name of seen) for (const nextName of next(name)) seen.add(nextName);
-  return seen;
+  const visitedHosts = new Set(from);
+  for (const name of visitedHosts) for (const nextName of next(name)) visitedHosts.add(nextName);
+  return visitedHosts;
 }

@@ -2,7 +2,7 @@ import type { Resource } from '../istio/documents/model.ts';
 
 type Rule = Resource<'VirtualService'>;
 
-/** Two VirtualServices of the mesh for one host, which a namespace sees both. */
+/** Two VirtualServices of the mesh for one host, both visible to one namespace. */
 export interface DuplicateHost {
   readonly host: string;
   readonly first: Rule;
@@ -26,11 +26,11 @@ export function* duplicateHosts(rules: Iterable<Rule>): Generator<DuplicateHost,
       const earlier = byHost.get(host);
       const first = earlier && seenWith(earlier, exportTo);
       if (first !== undefined) yield { host, first, second: rule };
-      const seen = earlier ?? { first: rule, everywhere: undefined, byNamespace: new Map() };
-      if (exportTo.length === 0) seen.everywhere ??= rule;
+      const owners = earlier ?? { first: rule, everywhere: undefined, byNamespace: new Map() };
+      if (exportTo.length === 0) owners.everywhere ??= rule;
       for (const namespace of exportTo)
-        if (!seen.byNamespace.has(namespace)) seen.byNamespace.set(namespace, rule);
-      byHost.set(host, seen);
+        if (!owners.byNamespace.has(namespace)) owners.byNamespace.set(namespace, rule);
+      byHost.set(host, owners);
     }
   }
 }

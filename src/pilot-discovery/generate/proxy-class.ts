@@ -21,7 +21,7 @@ export function classOf(environment: Environment, node: ProxyNode): string {
     ...labelsLookedAt(environment),
     ...(node.role === 'router' ? labelsOfGateways(environment) : []),
   ]);
-  const seen = Object.entries(labels)
+  const usedLabels = Object.entries(labels)
     .filter(([key]) => keys.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const servedAddresses = addresses.filter((address) => isServed(environment, address));
@@ -32,20 +32,20 @@ export function classOf(environment: Environment, node: ProxyNode): string {
     ({ bind, defaultEndpoint }) => bind === '' || standsForOwn(defaultEndpoint),
   );
   const rest = [
-    seen,
+    usedLabels,
     servedAddresses,
     first,
     servedAddresses.length > 0 ? serviceAccount : '',
     meant ? addresses : [],
     namesServices(environment.mesh) ? node.cluster : '',
   ];
-  return `${alwaysSaid(node)}${JSON.stringify(rest)}`;
+  return `${alwaysRelevant(node)}${JSON.stringify(rest)}`;
 }
 
 const texts = new WeakMap<ProxyNode, string>();
 
 /** Returns what affects a proxy in each environment, as a text. */
-function alwaysSaid(node: ProxyNode): string {
+function alwaysRelevant(node: ProxyNode): string {
   const cachedText = texts.get(node);
   if (cachedText !== undefined) return cachedText;
   const { role, namespace, dnsDomain, interception, locality, network, clusterId, tls } = node;

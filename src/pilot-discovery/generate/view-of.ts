@@ -70,7 +70,7 @@ type Made = Partial<Record<XdsType, TypedView>>;
 /** A class of proxies, with the views that were requested. */
 interface ProxyClass {
   readonly name: string;
-  readonly made: WeakMap<Environment, Made>;
+  readonly viewsByEnvironment: WeakMap<Environment, Made>;
   /** The views that were requested last. */
   newest: readonly [Environment, Made] | undefined;
   readonly last: Map<XdsType, Last>;
@@ -147,7 +147,7 @@ export function viewer(onUnused: () => void): Viewer {
     proxy: ProxyNode,
   ): readonly [ProxyClass, View] => {
     const node = withWorkload(environment, proxy);
-    const proxyClass = classes.of(environment, node);
+    const proxyClass = classes.classFor(environment, node);
     const viewsByType = viewsIn(proxyClass, environment, node);
     const view = new LazyView(
       number,
@@ -177,13 +177,13 @@ class ProxyClasses {
   }
 
   /** Returns the class of a proxy; a new one has no proxy. */
-  of(environment: Environment, node: ProxyNode): ProxyClass {
+  classFor(environment: Environment, node: ProxyNode): ProxyClass {
     const name = classOf(environment, node);
     const existing = this.#classes.get(name);
     if (existing !== undefined) return existing;
     const proxyClass: ProxyClass = {
       name,
-      made: new WeakMap(),
+      viewsByEnvironment: new WeakMap(),
       newest: undefined,
       last: new Map(),
       proxies: 0,
@@ -227,7 +227,7 @@ class ProxyClasses {
 
 /** Returns the views of a class in an environment, with those of the one before that still hold. */
 function viewsIn(proxyClass: ProxyClass, environment: Environment, node: ProxyNode): Made {
-  const existing = proxyClass.made.get(environment);
+  const existing = proxyClass.viewsByEnvironment.get(environment);
   if (existing !== undefined) return existing;
   const viewsByType: Made = {};
   if (proxyClass.newest !== undefined) {
@@ -236,7 +236,7 @@ function viewsIn(proxyClass: ProxyClass, environment: Environment, node: ProxyNo
     for (const type of xdsTypes)
       if (!types.has(type) && old[type] !== undefined) viewsByType[type] = old[type];
   }
-  proxyClass.made.set(environment, viewsByType);
+  proxyClass.viewsByEnvironment.set(environment, viewsByType);
   proxyClass.newest = [environment, viewsByType];
   return viewsByType;
 }

@@ -46,7 +46,7 @@ export function serveAds(
       drain$.pipe(map((ms): StreamsEvent => ({ type: 'drain', ms }))),
       firstRequests(call$, silence, scheduler),
     );
-    const said$ = event$.pipe(
+    const adsEvent$ = event$.pipe(
       reduceWithEffects<StreamsState, StreamsEvent, StreamsEffect>(
         noStreams,
         (state, event) => reduceStreams(state, event, throttle),
@@ -54,7 +54,7 @@ export function serveAds(
       ),
       mergeMap(({ event }) => (event.type === 'ads-event' ? [event.event] : [])),
     );
-    return merge(said$, forget$);
+    return merge(adsEvent$, forget$);
   });
 }
 

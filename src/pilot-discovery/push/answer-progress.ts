@@ -16,10 +16,10 @@ export type AnswerProgress = 'taken' | 'untaken' | 'late' | 'stuck';
 /**
  * Emits `taken` when an answer has left for the proxy. Before that it emits `untaken` if the turn
  * of the answer is over, `late` after 5 s, and `stuck` if the proxy takes nothing for 5 minutes.
- * Completes after `taken` or `stuck`. Subscribes once to `taken$`, and errors if that does. Cold.
+ * Completes after `taken` or `stuck`. Subscribes once to `delivery$`, and errors if it does. Cold.
  */
 export function answerProgress(
-  taken$: Observable<unknown>,
+  delivery$: Observable<unknown>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<AnswerProgress> {
   const { writing, late, reading } = clientLimits;
@@ -29,7 +29,7 @@ export function answerProgress(
     after$('late', late.value - writing.value, scheduler),
     after$('stuck', reading.value - late.value, scheduler),
   );
-  return merge(taken$.pipe(map((): AnswerProgress => 'taken')), slow$).pipe(
+  return merge(delivery$.pipe(map((): AnswerProgress => 'taken')), slow$).pipe(
     takeWhile((progress) => progress === 'untaken' || progress === 'late', true),
   );
 }

@@ -79,9 +79,9 @@ function hasAll(subscription: ProxySubscription, to: TypedView): boolean {
 }
 
 /**
- * Returns the names to remove from what the client has: those of a wildcard that are gone, and
- * those that it subscribed to. The latter stay if the client may drop them itself, because it gets
- * the type that refers to them. Endpoints are not removed: they are sent empty. Pure.
+ * Returns the names to remove from the resources of the client: those of a wildcard that are gone,
+ * and those that it subscribed to. The latter stay if the client may drop them itself, because it
+ * gets the type that refers to them. Endpoints are not removed: they are sent empty. Pure.
  */
 export function goneOf(
   state: ProxyStream,

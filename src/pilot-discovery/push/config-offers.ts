@@ -8,7 +8,7 @@ import { viewComparison } from './view-comparison.ts';
 const nothing: TypedView = { version: '', resources: new Map() };
 
 /**
- * All names are compared. The names that differ from an earlier view would not have those of an
+ * All names are compared, because the differences from an earlier view would lack the names of an
  * answer that was NACKed.
  */
 const { isSame, isSameSource, resourcesOf, had, blamed } = viewComparison;

@@ -8,13 +8,13 @@ export type ProxyEvent =
   | { readonly type: 'request'; readonly request: EnvoyRequest }
   /** There is a newer view for this proxy. */
   | { readonly type: 'view'; readonly view: View }
-  /** The secrets that it may have have changed. */
+  /** The secrets that the proxy may receive have changed. */
   | { readonly type: 'secrets'; readonly view: TypedView }
   /** A proxy that comes back has had the time to ask for all types that it has. */
   | { readonly type: 'introduced' }
   /**
-   * The time to wait is over for endpoints that the proxy has not asked for or not ACKed. For
-   * clusters that it has not ACKed, only its first listeners and routes wait no longer.
+   * The time to wait is over for endpoints that the proxy has not asked for or not ACKed. If it has
+   * not ACKed clusters, only its first listeners and routes stop waiting.
    */
   | { readonly type: 'warmed' };
 

@@ -37,12 +37,12 @@ export function reduceConfig(state: ConfigStream, event: ReaderEvent): ConfigSte
     case 'request':
       return state.view === undefined
         ? waiting(state, event.request)
-        : request(state, state.view, event.request);
+        : answered(state, state.view, event.request);
     case 'config': {
       const { view } = event;
       const first = offeredAll({ ...state, view, waiting: [] }, view);
       return state.waiting.reduce<ConfigStep>(
-        ([before, effects], asked) => joined(effects, request(before, view, asked)),
+        ([before, effects], early) => joined(effects, answered(before, view, early)),
         first,
       );
     }
@@ -54,29 +54,29 @@ const joined = (effects: readonly ProxyEffect[], [state, more]: ConfigStep): Con
   [...effects, ...more],
 ];
 
-function waiting(state: ConfigStream, asked: EnvoyRequest): ConfigStep {
+function waiting(state: ConfigStream, request: EnvoyRequest): ConfigStep {
   const flaw =
-    requestFlaw(asked) ??
+    requestFlaw(request) ??
     (state.waiting.length === mostWaiting
       ? `it sends more than ${mostWaiting} requests before the first answer`
       : undefined);
   return flaw === undefined
-    ? [{ ...state, waiting: [...state.waiting, asked] }, []]
+    ? [{ ...state, waiting: [...state.waiting, request] }, []]
     : [state, [{ type: 'end', fault: 'limit', reason: flaw }]];
 }
 
-function request(state: ConfigStream, view: ConfigView, asked: EnvoyRequest): ConfigStep {
-  const flaw = requestFlaw(asked);
+function answered(state: ConfigStream, view: ConfigView, request: EnvoyRequest): ConfigStep {
+  const flaw = requestFlaw(request);
   if (flaw !== undefined) return [state, [{ type: 'end', fault: 'limit', reason: flaw }]];
-  const { typeUrl } = asked;
+  const { typeUrl } = request;
   if (typeUrl === secretTypeUrl)
     return [state, [{ type: 'end', fault: 'shape', reason: 'a control plane gets no secrets' }]];
   const source = view.types.get(typeUrl);
-  if (source === undefined) return unservedType(state, asked, view.snapshot);
+  if (source === undefined) return unservedType(state, request, view.snapshot);
   const before = state.types.get(typeUrl) ?? unasked;
   const [subscription, outcomes] = step(before.subscription, {
     type: 'request',
-    request: asked,
+    request,
     source,
   });
   const { names, clientResources } = subscription;

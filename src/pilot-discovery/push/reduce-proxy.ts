@@ -61,21 +61,21 @@ export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
   }
 }
 
-function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
-  const { node, typeUrl, nonce } = asked;
+function request(before: ProxyStream, request: EnvoyRequest): ProxyStep {
+  const { node, typeUrl, nonce } = request;
   if (!before.isKnown && (node?.id ?? '') === '')
     return [before, [{ type: 'end', fault: 'shape', reason: 'the first request has no node id' }]];
-  const flaw = requestFlaw(asked);
+  const flaw = requestFlaw(request);
   if (flaw !== undefined) return [before, [{ type: 'end', fault: 'limit', reason: flaw }]];
   const state = { ...before, isKnown: true };
-  if (typeUrl === secretTypeUrl) return secretsRequested(state, asked);
+  if (typeUrl === secretTypeUrl) return secretsRequested(state, request);
   const type = xdsTypes.find((name) => typeUrls[name] === typeUrl);
-  if (type === undefined) return unservedType(state, asked, state.view?.snapshot ?? 0);
+  if (type === undefined) return unservedType(state, request, state.view?.snapshot ?? 0);
 
   const subscription = state.types[type];
   const [asking, outcomes] = step[type](subscription, {
     type: 'request',
-    request: asked,
+    request,
     source: state.view?.[type],
   });
   if (Math.max(asking.names.size, asking.clientResources.size) > mostNames)

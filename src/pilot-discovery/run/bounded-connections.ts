@@ -15,7 +15,7 @@ export interface BoundedConnections {
   /** Hands a new client to `admit`, or closes its connection. */
   readonly add: (socket: Socket, admit: (socket: Socket) => void) => void;
   /** Notes a request of the client at `address`, which is `IP:port`. */
-  readonly asked: (address: string) => void;
+  readonly noteServed: (address: string) => void;
   /** Closes the connection of the client at `address` at once: what is unsent is lost. */
   readonly cut: (address: string) => void;
 }
@@ -72,7 +72,7 @@ export function boundedConnections(
       });
       admit(socket);
     },
-    asked: heard,
+    noteServed: heard,
     cut: (address) => open.get(address)?.destroy(),
   };
 }

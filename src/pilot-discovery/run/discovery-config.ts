@@ -37,7 +37,7 @@ export interface SecureConfig {
   readonly files: ServingPaths;
   /** Whether flags name the files, or they are those of a Secret that may be mounted. */
   readonly filesAre: 'given' | 'mounted';
-  /** A file of roots that verify clients besides; empty for none. */
+  /** A file of more roots that verify clients; empty for none. */
   readonly moreRoots: string;
   /** Whether a caller may be a node of another namespace or account. */
   readonly nodes: 'own' | 'any';

@@ -66,8 +66,8 @@ export function boundedServer(
 
 /** The connections of a port. */
 export interface GrpcPort {
-  /** Notes that the client at `address`, which is `IP:port`, is served. */
-  readonly asked: (address: string) => void;
+  /** Notes that the client at `address` (`IP:port`) is served. */
+  readonly noteServed: (address: string) => void;
   /** Closes the connection of the client at `address` at once. */
   readonly cut: (address: string) => void;
   /**
@@ -91,7 +91,7 @@ export function grpcPort(
   const connections = boundedConnections(limits, tell, scheduler);
   const address = `${host === '' ? '[::]' : host.includes(':') ? `[${host}]` : host}:${port}`;
   return {
-    asked: connections.asked,
+    noteServed: connections.noteServed,
     cut: connections.cut,
     listen$: (admit) =>
       new Observable((subscriber) => {

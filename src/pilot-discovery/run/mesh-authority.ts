@@ -36,8 +36,8 @@ import type { CaConfig } from './ca-config.ts';
 /** The certificate authority of a control plane that runs. */
 export interface MeshAuthority {
   /**
-   * Its keys, as they are read, and what became of its roots in the API. Cold: a subscription is a
-   * watcher.
+   * Its keys when they are read, and the results of publishing its roots in the API. Cold: a
+   * subscription is a watcher.
    */
   readonly event$: Observable<AuthorityEvent>;
   readonly service$: SecureService<AuthorityEvent>;

@@ -66,7 +66,7 @@ export interface DiscoveryParts {
   readonly findApi: FindAccess | undefined;
   /** The API whose Secrets may have the certificate authority; undefined for none. */
   readonly kube: (KubeApi & KubeWriter) | undefined;
-  /** Emits what asks it to end, such as a signal. */
+  /** Emits the requests to end, such as a signal. */
   readonly terminate$: Observable<string>;
   /** Emits when the log is to open its files again, such as at a signal. */
   readonly reopen$: Observable<unknown>;
@@ -241,7 +241,7 @@ function secretsOf$(
     return refused$('it is not authenticated: secrets are for proxies that use --secureGRPCAddr');
   if (credentials === undefined)
     return refused$('there is no Kubernetes API that has Secrets: see --registries Kubernetes');
-  return credentials.of$(caller, names);
+  return credentials.secretsFor$(caller, names);
 }
 
 /** Serves routes at an address, if there is one. */

@@ -113,7 +113,7 @@ function servePlain(
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
     call$: adsCalls(server).pipe(
-      tap(([, call]) => call.once('data', () => port.asked(call.getPeer()))),
+      tap(([, call]) => call.once('data', () => port.noteServed(call.getPeer()))),
     ),
     event$: port
       .listen$((socket) => injector.injectConnection(socket))
@@ -143,7 +143,7 @@ function serveSecure(
   const identified$ = calls.event$.pipe(
     mergeMap((event): readonly DiscoveryEvent[] => {
       if (event.type === 'caller-refused') return [event];
-      port.asked(event.address);
+      port.noteServed(event.address);
       return [];
     }),
   );

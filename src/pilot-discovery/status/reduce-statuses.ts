@@ -56,7 +56,7 @@ export interface StatusesState {
   readonly turn: 'free' | 'waiting' | Write;
   /** The last status that was written of each object. */
   readonly written: SortedMap<Writing>;
-  /** Consecutive writes without an answer of use. */
+  /** Consecutive writes without a useful answer. */
   readonly failures: number;
   /** The kinds whose refusal was reported. */
   readonly refused: ReadonlySet<string>;
@@ -96,21 +96,21 @@ export const statusPauses = {
   /** Between two writes: five writes a second at most. */
   apart: 200,
   /** The analysis may not know a change yet that the API reported within this time. */
-  settled: 1_000,
+  analysisLag: 1_000,
   /** After a write that the API was too busy for, or did not answer. */
   failed: { first: 1_000, longest: 60_000 },
 } as const;
 
-/** If another program has changed the same status so often, it is not written again. */
+/** If another program has changed the same status this often, it is not written again. */
 const mostRepairs = 3;
 
 type Next = Step<StatusesState, StatusesEffect>;
 
 /**
  * Decides which statuses are written: those that differ from the analysis, one after another. Only
- * an analysis starts writes. So the own writes, which the API reports, start none. A status that
- * another program changes back is repaired a few times, and then left alone until its text differs.
- * Pure.
+ * an analysis starts writes. So the writes of this instance, which the API reports too, start none.
+ * A status that another program changes back is repaired a few times, and then left alone until its
+ * text differs. Pure.
  */
 export function reduceStatuses(before: StatusesState, event: StatusesEvent): Next {
   const state: StatusesState = { ...before, news: [] };
@@ -139,7 +139,7 @@ function afterAnalysis(
 ): StatusesState {
   const differing = [...messages].flatMap(([key, ofResource]) => {
     const object = state.objects.get(key);
-    if (object === undefined || now - object.changedAt < statusPauses.settled) return [];
+    if (object === undefined || now - object.changedAt < statusPauses.analysisLag) return [];
     const status = statusText(object.generation, ofResource);
     if (object.status === status) return [];
     const before = state.written.get(key);

@@ -8,7 +8,7 @@ import { type Crl, isCrlOf } from './read-crl.ts';
 export type CrlVerdict =
   | {
       readonly ok: true;
-      /** When the first of them must have been replaced, in ms since 1970. */
+      /** When the first of them must be replaced, in ms since 1970. */
       readonly until: number;
       /** The number of revoked certificates. */
       readonly revoked: number;

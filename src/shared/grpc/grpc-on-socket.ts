@@ -84,14 +84,14 @@ function host<T>(
         });
         subscriber.add(() => server.forceShutdown());
         const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
-        const taken$ = new Observable<never>(() => {
+        const injected$ = new Observable<never>(() => {
           receive = (socket) => injector.injectConnection(socket);
           waiting
             .splice(0)
             .filter(({ destroyed }) => !destroyed)
             .forEach(receive);
         });
-        return merge(serve$(server, grpc), taken$);
+        return merge(serve$(server, grpc), injected$);
       }),
     );
     subscriber.add(served$.subscribe(subscriber));

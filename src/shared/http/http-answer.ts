@@ -77,10 +77,10 @@ export function openHttp(
 ): Observable<IncomingMessage> {
   return defer(() => {
     const to = new URL(url);
-    if (proxy === undefined || !isProxied(to, proxy)) return asked(url, question);
-    if (to.protocol === 'http:') return asked(url, question, toProxy(to, proxy.url));
+    if (proxy === undefined || !isProxied(to, proxy)) return ask(url, question);
+    if (to.protocol === 'http:') return ask(url, question, toProxy(to, proxy.url));
     return tunnel(to, proxy.url).pipe(
-      switchMap((socket) => asked(url, question, through(socket, to, question))),
+      switchMap((socket) => ask(url, question, through(socket, to, question))),
     );
   });
 }
@@ -121,7 +121,7 @@ function through(
   };
 }
 
-function asked(
+function ask(
   url: string,
   { method = 'GET', headers = {}, body = '', ca, ...more }: Omit<HttpQuestion, 'proxy'>,
   way: RequestOptions = {},

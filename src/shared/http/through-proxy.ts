@@ -46,7 +46,7 @@ export function tunnel({ hostname, port }: URL, proxy: string): Observable<Socke
     const { host: name, place, headers } = proxyAt(proxy);
     const target = `${hostname}:${port === '' ? 443 : port}`;
     const { request } = process.getBuiltinModule('node:http'); // as in openHttp
-    const asked = request({
+    const connectRequest = request({
       ...place,
       method: 'CONNECT',
       path: target,
@@ -56,11 +56,11 @@ export function tunnel({ hostname, port }: URL, proxy: string): Observable<Socke
     const fail = (why: string) => subscriber.error(new Error(`the proxy ${name}: ${why}`));
     const refused = ({ statusCode = 0 }: IncomingMessage) =>
       fail(`it answers CONNECT with ${statusCode}`);
-    asked.on('error', ({ message, code = '' }: NodeJS.ErrnoException) =>
+    connectRequest.on('error', ({ message, code = '' }: NodeJS.ErrnoException) =>
       fail(message === '' ? code : message),
     );
-    asked.on('response', refused); // an informational status may come before
-    asked.on('connect', (answer, socket: Socket, rest) => {
+    connectRequest.on('response', refused); // an informational status may come before
+    connectRequest.on('connect', (answer, socket: Socket, rest) => {
       socket.on('error', () => undefined); // the user of the socket handles its errors
       if (answer.statusCode !== 200) {
         socket.destroy();
@@ -72,9 +72,9 @@ export function tunnel({ hostname, port }: URL, proxy: string): Observable<Socke
       subscriber.next(socket);
       subscriber.complete();
     });
-    asked.end();
+    connectRequest.end();
     return () => {
-      if (!isGiven) asked.destroy();
+      if (!isGiven) connectRequest.destroy();
     };
   });
 }

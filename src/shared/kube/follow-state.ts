@@ -13,7 +13,7 @@ import type { ResourceLookup, KubeResource } from './resource.ts';
  * CustomResourceDefinition may be missing. `no-answer`: the API cannot be reached. A number: the
  * HTTP status of its answer.
  */
-export type LossCause = 'no-kind' | 'no-answer' | number;
+export type FollowFailure = 'no-kind' | 'no-answer' | number;
 
 /** An event about the followed objects. */
 export type FollowSign =
@@ -27,7 +27,7 @@ export type FollowSign =
    */
   | {
       readonly type: 'lost';
-      readonly cause: LossCause;
+      readonly cause: FollowFailure;
       readonly reason: string;
       readonly delayMs: number;
     };

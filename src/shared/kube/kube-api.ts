@@ -119,7 +119,7 @@ export function kubeApi(
       (agent ??= new (process.getBuiltinModule('node:https').Agent)(kept)),
   });
   /** Asks with the current access; `failed` turns a failure into a value. */
-  function asked<T>(
+  function ask<T>(
     path: string,
     read: (where: string, message: IncomingMessage) => Observable<T>,
     failed: (failure: KubeFailure) => T,
@@ -138,24 +138,24 @@ export function kubeApi(
   }
   return {
     get: (path, decode = decodeJson) =>
-      asked(path, answered({ decode, statuses: [200], most: largest.list }, scheduler), unanswered),
+      ask(path, answered({ decode, statuses: [200], most: largest.list }, scheduler), unanswered),
     create: (path, body, options = {}) => {
       const read = answered({ ...asWritten(mayWrite.create), ...options }, scheduler);
-      return asked(path, read, unanswered, { method: 'POST', type: 'application/json', body });
+      return ask(path, read, unanswered, { method: 'POST', type: 'application/json', body });
     },
     apply: (path, body, options = {}) => {
       const read = answered({ ...asWritten(mayWrite.apply), ...options }, scheduler);
       const type = 'application/apply-patch+yaml';
       const owned = `${path}?fieldManager=${program}&force=true`;
-      return asked(owned, read, unanswered, { method: 'PATCH', type, body });
+      return ask(owned, read, unanswered, { method: 'PATCH', type, body });
     },
     merge: (path, body, options = {}) => {
       const read = answered({ ...asWritten(mayWrite.merge), ...options }, scheduler);
       const type = 'application/merge-patch+json';
-      return asked(path, read, unanswered, { method: 'PATCH', type, body });
+      return ask(path, read, unanswered, { method: 'PATCH', type, body });
     },
     watch: (path, decode = decodeJson) =>
-      asked(path, watching(decode, scheduler), refusedSign).pipe(
+      ask(path, watching(decode, scheduler), refusedSign).pipe(
         map((sign, index): WatchSign =>
           sign.type === 'refused' && index > 0
             ? { type: 'ended', reason: sign.failure.reason }
@@ -205,7 +205,7 @@ const answered =
         )
       : refusal(where, message, forbidden).pipe(map(unanswered));
 
-/** Makes a question one that writes an object, if there is one. */
+/** Adds the object to write to a question, if there is one. */
 function withBody(question: HttpQuestion, written: Written | undefined): HttpQuestion {
   if (written === undefined) return question;
   const { method, type, body } = written;

@@ -48,7 +48,7 @@ export function objectStore<T>(
       const hasVersion = before?.resourceVersion === resourceVersion;
       if (hasVersion && versions === 'trusted') return [];
       const entry = { key, resourceVersion, value: keep(object) };
-      // A backup may have other content by the same version.
+      // A backup may have other content with the same version.
       if (hasVersion && isDeepStrictEqual(before.value, entry.value)) return [];
       objects.set(key, entry);
       return [{ type: before === undefined ? 'added' : 'changed', ...entry }];

@@ -103,7 +103,10 @@ function targetsOf({ all }: FlagTexts): readonly string[] {
   return [...new Set(all('log_target'))];
 }
 
-/** Returns the level of the own scope, the last one up to `all`, and warnings about others. */
+/**
+ * Returns the level of the agent's scopes: the last one counts, and none after `all`. Also returns
+ * warnings about other scopes.
+ */
 function levelOf(text: string): { readonly level: LogLevel; readonly warnings: readonly string[] } {
   const parts = scopedLevels(text);
   const end = parts.findIndex(({ scope }) => scope === 'all');

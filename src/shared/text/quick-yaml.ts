@@ -34,7 +34,7 @@ export function quickYaml(text: string): QuickYaml | undefined {
   if (!readable.test(text)) return undefined;
   const cursor = start(text);
   if (cursor.column === -1) return { value: null, line: 1, lineOf: () => 1 };
-  const begun = cursor.at;
+  const begun = cursor.position;
   const value = root(cursor, undefined);
   if (value === unsure) return undefined;
   const line = text.slice(0, begun).split('\n').length;
@@ -114,23 +114,23 @@ function entries(
   around: number,
   take: () => boolean,
 ): boolean {
-  cursor.at += 1;
+  cursor.position += 1;
   if (!cursor.skipBlanks(around)) return false;
   for (let isMore = cursor.code() !== close; isMore;) {
     if (!take() || !cursor.skipBlanks(around)) return false;
     isMore = cursor.code() === comma;
-    if (isMore) cursor.at += 1;
+    if (isMore) cursor.position += 1;
     else if (cursor.code() !== close) return false;
     if (isMore && !cursor.skipBlanks(around)) return false;
   }
-  cursor.at += 1;
+  cursor.position += 1;
   return true;
 }
 
 function flowList(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
   const items: unknown[] = [];
   const take = () => {
-    const inner = marked(marks, `[${items.length}]`, cursor.at);
+    const inner = marked(marks, `[${items.length}]`, cursor.position);
     return items.push(inLine(cursor, 'flow', around, level, inner)) > 0 && items.at(-1) !== unsure;
   };
   return entries(cursor, closeList, around, take) ? items : unsure;
@@ -139,7 +139,7 @@ function flowList(cursor: QuickCursor, around: number, level: number, marks?: Ma
 function flowMap(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
   const fields: Record<string, unknown> = {};
   const take = () => {
-    const from = cursor.at;
+    const from = cursor.position;
     const key = cursor.key('flow');
     if (key === undefined || key === unsure || !cursor.skipBlanks(around)) return false;
     const value = inLine(cursor, 'flow', around, level, marked(marks, key, from));
@@ -173,7 +173,7 @@ function blockMap(cursor: QuickCursor, around: number, level: number, marks?: Ma
   const fields: Record<string, unknown> = {};
   if (level >= mostLevels) return unsure;
   do {
-    const from = cursor.at;
+    const from = cursor.position;
     const key = cursor.key('block');
     if (key === undefined || key === unsure) return unsure;
     const inner = marked(marks, key, from);
@@ -199,11 +199,11 @@ function blockList(cursor: QuickCursor, around: number, level: number, marks?: M
   const items: unknown[] = [];
   if (level >= mostLevels) return unsure;
   do {
-    cursor.at += 1;
+    cursor.position += 1;
     cursor.skipSpaces();
-    const from = cursor.at;
+    const from = cursor.position;
     const key = cursor.key('block');
-    cursor.at = from;
+    cursor.position = from;
     cursor.column = from - cursor.lineStart;
     const inner = marked(marks, `[${items.length}]`, from);
     if (key === unsure) return unsure;

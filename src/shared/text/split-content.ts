@@ -4,7 +4,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export interface SplitContent {
   /** The fields that the schema has, under its names and without nulls. */
-  readonly known: Fields;
+  readonly knownFields: Fields;
   /** The fields that the schema does not have, at the same places. */
   readonly further: Fields;
   /** The same fields again, each by its path. */
@@ -23,22 +23,28 @@ export function splitContent(shape: z.core.$ZodShape, content: Fields, above = '
     const inner = field && shapeOf(field);
     if (field === undefined)
       return {
-        known: {},
+        knownFields: {},
         further: value === null ? {} : { [name]: value },
         paths: [{ path: `${above}${key}`, value }],
       };
-    if (value === null) return { known: {}, further: {}, paths: [] };
+    if (value === null) return { knownFields: {}, further: {}, paths: [] };
     if (inner === undefined || !isMap(value))
-      return { known: { [name]: value }, further: {}, paths: [] };
-    const { known: innerFields, further, paths } = splitContent(inner, value, `${above}${name}.`);
+      return { knownFields: { [name]: value }, further: {}, paths: [] };
+    const {
+      knownFields: innerFields,
+      further,
+      paths,
+    } = splitContent(inner, value, `${above}${name}.`);
     return {
-      known: { [name]: innerFields },
+      knownFields: { [name]: innerFields },
       further: Object.keys(further).length === 0 ? {} : { [name]: further },
       paths,
     };
   });
   return {
-    known: Object.fromEntries(parts.flatMap(({ known: fields }) => Object.entries(fields))),
+    knownFields: Object.fromEntries(
+      parts.flatMap(({ knownFields: fields }) => Object.entries(fields)),
+    ),
     further: Object.fromEntries(parts.flatMap(({ further }) => Object.entries(further))),
     paths: parts.flatMap(({ paths }) => paths),
   };

@@ -28,16 +28,18 @@ function withAll<K extends SubscriptionKind>(
   source: K['source'] | undefined,
 ): TypeSubscription<K> {
   const isFirst = before.comes === 'not yet';
-  const asked = named(policy, request.names);
+  const wantedNames = named(policy, request.names);
   const wildcard =
-    asked.length < request.names.length ||
-    (policy.wildcard === 'by naming nothing' && asked.length === 0 && (isFirst || before.wildcard));
+    wantedNames.length < request.names.length ||
+    (policy.wildcard === 'by naming nothing' &&
+      wantedNames.length === 0 &&
+      (isFirst || before.wildcard));
   const isSame =
     wildcard === before.wildcard &&
-    asked.length === before.names.size &&
-    asked.every((name) => before.names.has(name));
+    wantedNames.length === before.names.size &&
+    wantedNames.every((name) => before.names.has(name));
   if (!isFirst && isSame) return before;
-  const explicit = shared(policy, asked, source);
+  const explicit = shared(policy, wantedNames, source);
   const names = new Set(explicit);
   const isWanted = ([name]: readonly [string, unknown]) => wildcard || names.has(name);
   const { version } = request;
@@ -70,12 +72,12 @@ function withChange<K extends SubscriptionKind>(
   const names = changed(before.names, added, removed);
   const unanswered = changed(before.unanswered, added, removed);
   const isWanted = (name: string) => wildcard || names.has(name);
-  const asked = { ...unsynced(before), wildcard, names, unanswered };
+  const subscribed = { ...unsynced(before), wildcard, names, unanswered };
   if (!isFirst)
     return removed.size === 0
-      ? asked
+      ? subscribed
       : {
-          ...asked,
+          ...subscribed,
           clientResources: keptOf(
             before.clientResources,
             (name) => isWanted(name) && !removed.has(name),
@@ -85,7 +87,7 @@ function withChange<K extends SubscriptionKind>(
   const had = versionEntries.map(([name, version]) => [name, policy.had(name, version)] as const);
   for (const [name] of versionEntries) unanswered.delete(name);
   return {
-    ...asked,
+    ...subscribed,
     comes: versionEntries.length === 0 ? 'empty-handed' : 'with-versions',
     clientResources: keptOf(new Map<string, ClientResource<K>>(had), isWanted),
   };

@@ -58,8 +58,8 @@ export const cli: readonly Mutant[] = [
   {
     id: 'cli/shape-latest',
     file: 'pilot-agent/run/start/shape-source.ts',
-    find: 'known: { config, sources },',
-    replace: 'known: undefined,',
+    find: 'validConfig: { config, sources },',
+    replace: 'validConfig: undefined,',
   },
   {
     id: 'cli/shape-warned-once',
@@ -94,8 +94,8 @@ export const cli: readonly Mutant[] = [
   {
     id: 'cli/plan-pushed',
     file: 'pilot-agent/run/secrets/secrets-plan.ts',
-    find: "asked.has('rotation') || isInNoFile",
-    replace: "!asked.has('rotation') || isInNoFile",
+    find: "askersNow.has('rotation') || isInNoFile",
+    replace: "!askersNow.has('rotation') || isInNoFile",
   },
   {
     id: 'cli/plan-output-not-mounted',

@@ -77,7 +77,7 @@ export const config: readonly Mutant[] = [
   {
     id: 'config/source-twice',
     file: 'pilot-agent/config/source-settings.ts',
-    find: 'seen.size === seen.add(name).size',
+    find: 'names.size === names.add(name).size',
     replace: 'false',
   },
   {

@@ -22,7 +22,7 @@ export const mcp: readonly Mutant[] = [
   {
     id: 'mcp/waits-for-the-view',
     file: 'pilot-discovery/push/reduce-config.ts',
-    find: '{ ...state, waiting: [...state.waiting, asked] }',
+    find: '{ ...state, waiting: [...state.waiting, request] }',
     replace: 'state',
   },
   {

@@ -4,7 +4,7 @@ export const sources: readonly Mutant[] = [
   {
     id: 'sources/http-known',
     file: 'pilot-agent/sources/http.ts',
-    find: 'server.ask(last?.known ?? {})',
+    find: 'server.ask(last?.validators ?? {})',
     replace: 'server.ask({})',
   },
   {

@@ -58,7 +58,7 @@ export const streams: readonly Mutant[] = [
   {
     id: 'operators/clock-looks',
     file: 'operators/clock-timer.ts',
-    find: 'merge(exact$, seen$)',
+    find: 'merge(exact$, due$)',
     replace: 'exact$',
   },
   {

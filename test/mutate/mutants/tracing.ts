@@ -16,31 +16,31 @@ export const tracing: readonly Mutant[] = [
   {
     id: 'tracing/reporting-off',
     file: 'pilot-discovery/generate/listeners/tracing.ts',
-    find: "said.spans === 'off' ? undefined : ",
+    find: "setting.spans === 'off' ? undefined : ",
     replace: '',
   },
   {
     id: 'tracing/sampling-of-a-telemetry',
     file: 'pilot-discovery/generate/listeners/tracing.ts',
-    find: 'said.sampling ?? settings.sampling',
-    replace: 'said.sampling || settings.sampling',
+    find: 'setting.sampling ?? settings.sampling',
+    replace: 'setting.sampling || settings.sampling',
   },
   {
     id: 'tracing/empty-tags',
     file: 'pilot-discovery/generate/listeners/tracing.ts',
     find: 'tags.length > 0 ? tags : settings.customTags',
-    replace: 'said.customTags ?? settings.customTags',
+    replace: 'setting.customTags ?? settings.customTags',
   },
   {
     id: 'tracing/tags-of-istio-with-a-provider',
     file: 'pilot-discovery/generate/listeners/tracing.ts',
-    find: "said.istioTags ?? 'on'",
-    replace: 'said.istioTags ?? settings.istioTags',
+    find: "setting.istioTags ?? 'on'",
+    replace: 'setting.istioTags ?? settings.istioTags',
   },
   {
     id: 'tracing/sampled-by',
     file: 'pilot-discovery/generate/listeners/tracing.ts',
-    find: "said.sampledBy ?? 'request-id'",
+    find: "setting.sampledBy ?? 'request-id'",
     replace: "'request-id'",
   },
   {

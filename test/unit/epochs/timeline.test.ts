@@ -372,8 +372,10 @@ describe('the metrics of the timeline', () => {
 
 describe('what is stored', () => {
   const served = (times: readonly (readonly [at: number, of: number | undefined])[]) =>
-    times.reduce((kept, [at, of]) => timeline(kept, { type: 'stored-served', at, of }), noTimeline)
-      .stored;
+    times.reduce(
+      (kept, [at, of]) => timeline(kept, { type: 'stored-served', at, confirmedAt: of }),
+      noTimeline,
+    ).stored;
 
   it('is kept as long as it is served, from its first time on', () => {
     expect(
@@ -386,8 +388,8 @@ describe('what is stored', () => {
         [60, 55],
       ]),
     ).toEqual([
-      { of: 5, from: 20, to: 40 },
-      { of: 55, from: 60 },
+      { confirmedAt: 5, from: 20, to: 40 },
+      { confirmedAt: 55, from: 60 },
     ]);
   });
 
@@ -397,6 +399,6 @@ describe('what is stored', () => {
       index % 2 === 0 ? 0 : undefined,
     ]);
     expect(served(times)).toHaveLength(100);
-    expect(served(times).at(-1)).toEqual({ of: 0, from: 298, to: 299 });
+    expect(served(times).at(-1)).toEqual({ confirmedAt: 0, from: 298, to: 299 });
   });
 });

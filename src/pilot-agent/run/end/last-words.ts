@@ -7,8 +7,8 @@ import { openLog } from '../../../shared/log/open-log.ts';
 import { seeExit } from '../../../shared/program/exit.ts';
 
 /**
- * Writes into the log of an agent why it ends with `code`. Resolves to whether that shows where
- * stderr goes. A log that cannot be opened is skipped.
+ * Writes into the log of an agent why it ends with `code`. Resolves to whether the reason is shown
+ * at the target of stderr. A log that cannot be opened is skipped.
  *
  * Each destination gets the reason once. If a terminal is both log and stderr, it gets the line
  * that every command writes. If a JSON log goes to the same file or pipe as stderr, it gets the log

@@ -11,7 +11,7 @@ export interface ProgramExit {
   readonly code: number;
   readonly why?: string;
   /** The port that is in use, if that is the reason. */
-  readonly taken?: TakenPort;
+  readonly takenPort?: TakenPort;
 }
 
 type Ports = Pick<
@@ -46,7 +46,7 @@ export function runExit(
   const [, host = '', port = ''] = address;
   return {
     ...exitOf(outcome),
-    taken: { host, port: Number(port), choose: choiceOf(Number(port), config) },
+    takenPort: { host, port: Number(port), choose: choiceOf(Number(port), config) },
   };
 }
 
@@ -65,7 +65,7 @@ function withChoice(exit: ProgramExit, address: string, config: Ports): ProgramE
 /**
  * Explains why a server of the agent cannot listen, from Node's error after the flag and its port.
  */
-function unheard(why: string): Pick<ProgramExit, 'taken'> & { readonly why: string } {
+function unheard(why: string): Pick<ProgramExit, 'takenPort'> & { readonly why: string } {
   const [, flag = '', ownPort = '', code, host = '', port] =
     /^(--\w+) (\d+): listen (EADDRINUSE|EACCES): .*? (\S*):(\d+)$/.exec(why) ?? [];
   if (code === 'EACCES')
@@ -76,7 +76,7 @@ function unheard(why: string): Pick<ProgramExit, 'taken'> & { readonly why: stri
     ? { why }
     : {
         why: `${flag} ${ownPort}: the port is in use`,
-        taken: { host, port: Number(port), choose: flag },
+        takenPort: { host, port: Number(port), choose: flag },
       };
 }
 

@@ -51,13 +51,13 @@ export function gatewayApi(
   api: KubeApi = kubeApi(findAccess(kubeconfig), 'pilot-agent'),
   scheduler: SchedulerLike = asyncScheduler,
 ): GatewayApi {
-  const seen$ = new Subject<ObjectStore<Data>>();
+  const change$ = new Subject<ObjectStore<Data>>();
   const store$ = objectStore(
     followObjects(api, { kind: 'Secret', namespace, name: '' }, { scheduler }),
     dataOf,
-  ).pipe(share({ connector: () => seen$ }), share({ connector: () => new ReplaySubject(1) }));
+  ).pipe(share({ connector: () => change$ }), share({ connector: () => new ReplaySubject(1) }));
   return {
-    change$: seen$.pipe(map(stateOf)),
+    change$: change$.pipe(map(stateOf)),
     secret: (wanted) =>
       store$.pipe(
         filter(({ isListed, trouble }) => isListed || trouble !== undefined),

@@ -137,7 +137,7 @@ function signs(
   };
   return transition$.pipe(
     connect((shared$) => {
-      const known$ = shared$.pipe(
+      const validConfig$ = shared$.pipe(
         scan(
           (before, transition) => ({
             counts: countXds(before.counts, transition),
@@ -166,7 +166,7 @@ function signs(
         ),
       );
       return merge(
-        known$,
+        validConfig$,
         shared$.pipe(concatMap((transition) => narrateXds(address(), transition).map(logged))),
       );
     }),

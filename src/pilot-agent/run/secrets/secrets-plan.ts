@@ -104,8 +104,8 @@ export function secretsPlan(agent: AgentConfig, running?: WorkloadSource): Secre
     source: agent.sources.some(({ as }) => as === 'secret'),
     gateway: gateway.link !== undefined,
   };
-  const asked = (Object.keys(askers) as Asker[]).filter((asker) => askers[asker]);
-  const serving = servingOf(userFile === '' ? 'generated' : 'own', workload, new Set(asked));
+  const askersNow = (Object.keys(askers) as Asker[]).filter((asker) => askers[asker]);
+  const serving = servingOf(userFile === '' ? 'generated' : 'own', workload, new Set(askersNow));
   const root = rootOf(agent, workload);
   return {
     rotation,
@@ -212,21 +212,24 @@ function workloadWarnings(workload: WorkloadSource): readonly string[] {
 function servingOf(
   bootstrap: 'generated' | 'own',
   workload: WorkloadSource,
-  asked: ReadonlySet<Asker>,
+  askersNow: ReadonlySet<Asker>,
 ): Serving {
-  const asksForWorkload = [...asked].some(
+  const asksForWorkload = [...askersNow].some(
     (asker) => !['OUTPUT_CERTS', 'source', 'gateway'].includes(asker),
   );
   const isServed =
-    bootstrap === 'generated' || asksForWorkload || asked.has('source') || asked.has('gateway');
+    bootstrap === 'generated' ||
+    asksForWorkload ||
+    askersNow.has('source') ||
+    askersNow.has('gateway');
   if (!isServed) return { kind: 'off' };
-  const isNamed = asked.has('CA_ADDR') || asked.has('OUTPUT_CERTS');
+  const isNamed = askersNow.has('CA_ADDR') || askersNow.has('OUTPUT_CERTS');
   // A certificate from an authority is in no file that a generated bootstrap could name, unless
   // OUTPUT_CERTS writes it to files.
   const isInNoFile =
-    bootstrap === 'generated' && workload.kind !== 'files' && !asked.has('OUTPUT_CERTS');
+    bootstrap === 'generated' && workload.kind !== 'files' && !askersNow.has('OUTPUT_CERTS');
   return {
-    kind: asked.has('rotation') || isInNoFile ? 'pushed' : 'offered',
+    kind: askersNow.has('rotation') || isInNoFile ? 'pushed' : 'offered',
     workload:
       isNamed || (asksForWorkload && workload.kind !== 'authority') ? 'at-hand' : 'on-demand',
   };

@@ -52,7 +52,7 @@ export function applyRuntime(
     const tell$ = (wish: RuntimeWish): Observable<RuntimeSign> => {
       const had = applied?.epoch === wish.epoch ? applied.settings : noSettings;
       const requests = runtimeRequests(had, wish.settings, started);
-      const asked$ = from(requests).pipe(
+      const answers$ = from(requests).pipe(
         concatMap((path) => admin.request('POST', path)),
         map((answer) => {
           if (!answer.ok)
@@ -67,7 +67,7 @@ export function applyRuntime(
         applied = wish;
         return requests.length === 0 ? [] : [{ type: 'runtime-told' as const, ...wish }];
       });
-      return concat(asked$, done$);
+      return concat(answers$, done$);
     };
     return wish$.pipe(
       switchMap((wish) =>

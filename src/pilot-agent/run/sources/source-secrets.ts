@@ -28,18 +28,18 @@ export interface SourceSecrets extends GatewaySource {
  */
 export function sourceSecrets(
   beside: ContributingSource,
-  asked: readonly SourceConfig[],
+  configured: readonly SourceConfig[],
   hasOthers: boolean,
   scheduler: SchedulerLike = asyncScheduler,
 ): SourceSecrets | undefined {
-  if (!hasOthers && !asked.some(({ as }) => as === 'secret')) return undefined;
+  if (!hasOthers && !configured.some(({ as }) => as === 'secret')) return undefined;
   const contributions$ = follow(beside).pipe(
     ofType('reading'),
     map(({ reading: { config = [] } }) => config),
   );
   return {
     isNamed: (name) =>
-      asked.some(
+      configured.some(
         ({ as, name: source }) => as === 'secret' && isOf(name.replace(/-cacert$/, ''), source),
       ),
     secret: (name): Observable<SetReading> =>

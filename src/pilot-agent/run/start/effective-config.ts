@@ -156,12 +156,12 @@ export async function readConfig({
     textOf(file?.flagged.layer.content, flag);
   const mesh = given.meshConfig ?? textOf(file?.flagged.layer.content, 'meshConfig');
   const ofInjection = (named('customConfigFile') ?? '') === '' ? 'needed' : 'not needed';
-  const asked = {
+  const layerInputs = {
     meshFile: mesh ?? flags.meshConfig.default,
     meshNeed: mesh === undefined ? ofInjection : 'needed',
     annotationsNeed: ofInjection,
   } as const;
-  const { passedOver, ...layers } = await readLayers(asked, surroundings.proxyConfig);
+  const { passedOver, ...layers } = await readLayers(layerInputs, surroundings.proxyConfig);
   return {
     ...resolveConfig({ given, logFlags, leftover, surroundings, addresses, layers, file }),
     passedOver,

@@ -98,7 +98,7 @@ export interface Surroundings {
  * or a generated bootstrap. Then adds the overlays of sources. Pure.
  */
 export function makeConfig(
-  asked: AgentConfig,
+  agentConfig: AgentConfig,
   files: ShapeFiles,
   surroundings: Surroundings,
 ): ConfigWithWarnings {
@@ -110,14 +110,14 @@ export function makeConfig(
   const text = given === undefined ? undefined : contentText(given.content ?? '');
   const base: ConfigWithWarnings =
     text === undefined
-      ? makeOwn(asked, files, surroundings)
+      ? makeOwn(agentConfig, files, surroundings)
       : {
           config: {
             kind: 'generated',
             text,
             origin: `source ${given?.source ?? ''}`,
             extension: extensionOf(text),
-            ...overrideOf(asked, files),
+            ...overrideOf(agentConfig, files),
           },
           warnings: files.warnings,
         };
@@ -157,13 +157,13 @@ function overrideOf(
 
 /** Makes the custom configuration, or the bootstrap. */
 function makeOwn(
-  asked: AgentConfig,
+  agentConfig: AgentConfig,
   files: ShapeFiles,
   surroundings: Surroundings,
 ): ConfigWithWarnings {
   const { facts, sds } = surroundings;
-  const config: AgentConfig = { ...asked, statsdUdpAddress: facts.statsd };
-  const overridden = overrideOf(asked, files);
+  const config: AgentConfig = { ...agentConfig, statsdUdpAddress: facts.statsd };
+  const overridden = overrideOf(agentConfig, files);
   if (files.customFlaw !== undefined) {
     const place = `--customConfigFile ${config.customConfigFile}`;
     return refused([{ place, text: `cannot be read: ${files.customFlaw}` }], files.warnings);

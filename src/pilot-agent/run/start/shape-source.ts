@@ -48,7 +48,7 @@ export type ConfigWithSources = Pick<EffectiveConfig, 'config' | 'sources'>;
 export interface ShapedConfig {
   readonly epoch: EpochConfig;
   /** Undefined if the configuration has mistakes: then the previous one stays. */
-  readonly known: ConfigWithSources | undefined;
+  readonly validConfig: ConfigWithSources | undefined;
   readonly warnings: readonly string[];
   /**
    * The settings that a running Envoy receives without a new epoch; undefined if they stay the
@@ -145,7 +145,7 @@ export function shapeSource(options: ShapeOptions): ConfigSource<ShapedConfig> {
         const hash = hashOf(epoch);
         return of({
           hash,
-          config: { epoch, known: undefined, warnings: [] },
+          config: { epoch, validConfig: undefined, warnings: [] },
           parts: () => [{ source: 'configuration', part: '', hash }],
         });
       }),
@@ -171,8 +171,8 @@ function shapedReading(
   const files = readShape(config);
   const beside = { sds, xdsSocket, contributions };
   const { config: epoch, warnings } = makeConfig(config, files, { facts, ...beside });
-  const asked = { ...config, node: initial.config.node };
-  const { config: constant } = makeConfig(asked, files, { facts: noFacts, ...beside });
+  const shaped = { ...config, node: initial.config.node };
+  const { config: constant } = makeConfig(shaped, files, { facts: noFacts, ...beside });
   const isPart = ({ source }: SourcePart) =>
     contributions.some((contribution) => contribution.source === source);
   return {
@@ -183,7 +183,7 @@ function shapedReading(
     ]),
     config: {
       epoch,
-      known: { config, sources },
+      validConfig: { config, sources },
       warnings: [...resolved.warnings, ...warnings, ...warningsOf(runtime.flaws)],
       runtime: runtime.settings,
       contributions,
@@ -191,7 +191,7 @@ function shapedReading(
     },
     parts: () => [
       ...fileParts(config, files),
-      ...configParts(asked),
+      ...configParts(shaped),
       ...reading.parts().filter(isPart),
     ],
   };

@@ -103,11 +103,11 @@ export function sourceNotes(statuses: SourceStatuses): readonly string[] {
  */
 export function sourcesShown(
   statuses: SourceStatuses,
-  asked: readonly SourceConfig[],
+  configured: readonly SourceConfig[],
 ): readonly SourceReport[] {
-  const names = new Set([...asked.map(({ name }) => name), ...statuses.keys()]);
+  const names = new Set([...configured.map(({ name }) => name), ...statuses.keys()]);
   return [...names].map((name) => {
-    const config = asked.find((source) => source.name === name);
+    const config = configured.find((source) => source.name === name);
     const status = statuses.get(name) ?? { name, ...unread };
     const {
       use = config?.as,

@@ -132,7 +132,7 @@ export interface RunView {
   /** The settings that the Envoy that serves receives without a new epoch. */
   readonly runtime: RuntimeSettings;
   /** The newest valid configuration. */
-  readonly known: ConfigWithSources;
+  readonly validConfig: ConfigWithSources;
   /** When a probe first found the agent ready: ms since 1970. */
   readonly readyAt: number | undefined;
   /** A change was reported, and no reading has followed yet. */
@@ -168,7 +168,7 @@ export function firstView(knownConfig: ConfigWithSources, startedAt: number): Ru
       sources: new Map(),
       runtime: noSettings,
       readyAt: undefined,
-      known: knownConfig,
+      validConfig: knownConfig,
       isChangeReported: false,
       warned: new Set<string>(),
     },
@@ -208,7 +208,7 @@ export function view(before: RunView, { sign, at: time }: RunEvent): RunView {
       return {
         ...before,
         xds: sign.xds,
-        past: timeline(past, { type: 'stored-served', at: time, of: sign.xds.storedOf }),
+        past: timeline(past, { type: 'stored-served', at: time, confirmedAt: sign.xds.storedOf }),
       };
     case 'authority-awaited':
       return { ...before, authority: sign.authority };
@@ -248,7 +248,7 @@ function afterReading(
   return {
     ...before,
     past: timeline(past, { type: 'window-closed', at: time }),
-    known: config?.known ?? before.known,
+    validConfig: config?.validConfig ?? before.validConfig,
     runtime: config?.runtime ?? before.runtime,
     sources: sourcesRead(before.sources, config ?? {}, time),
     isChangeReported: false,

@@ -34,7 +34,7 @@ export function agentReport(
   const {
     agent,
     past,
-    known: { config },
+    validConfig: { config },
     startedAt,
     readyAt,
     envoyVersion,
@@ -111,7 +111,7 @@ export function askedAddress({ config }: Pick<ConfigWithSources, 'config'>): str
   return config.customConfigFile === '' ? config.discoveryAddress : '';
 }
 
-function controlPlaneReport({ xds, known: knownConfig }: RunView): {
+function controlPlaneReport({ xds, validConfig: knownConfig }: RunView): {
   readonly controlPlane?: ControlPlaneReport;
 } {
   if (xds === undefined) {

@@ -140,7 +140,7 @@ function statusParts(
     notes$,
     families$: view$.pipe(map((view) => familiesOf(view, status.version))),
     sources$: view$.pipe(
-      map(({ sources, known: { config } }) => sourcesShown(sources, config.sources)),
+      map(({ sources, validConfig: { config } }) => sourcesShown(sources, config.sources)),
     ),
     epochs$: view$.pipe(map((view) => epochsReport(view.agent, view.past, pushReports(view)))),
     report$,
@@ -152,7 +152,7 @@ function statusParts(
     showsLog: statusPageLog,
     config$: view$.pipe(
       take(1),
-      switchMap(async ({ known: knownConfig }) =>
+      switchMap(async ({ validConfig: knownConfig }) =>
         (await import('../start/present-config.ts')).presentConfig(knownConfig),
       ),
     ),

@@ -49,7 +49,7 @@ export function traffic(
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<readonly TrafficReport[]> {
   let counted: Counted = { requests: 0, failures: 0, byEpoch: [], last: undefined };
-  let seen: readonly TrafficReport[] = [];
+  let newest: readonly TrafficReport[] = [];
   const reports$ = timer(0, every, scheduler).pipe(
     exhaustMap(() => admin.request('GET', `/stats?filter=${encodeURIComponent(trafficFilter)}`)),
     withLatestFrom(view$),
@@ -76,12 +76,12 @@ export function traffic(
         processes,
       };
     }),
-    tap((report) => (seen = [...seen, report].slice(-mostReports))),
+    tap((report) => (newest = [...newest, report].slice(-mostReports))),
     map((report) => [report]),
     share(),
   );
   return concat(
-    defer(() => of(seen).pipe(filter(({ length }) => length > 0))),
+    defer(() => of(newest).pipe(filter(({ length }) => length > 0))),
     reports$,
   );
 }

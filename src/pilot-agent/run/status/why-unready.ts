@@ -31,7 +31,7 @@ export function whyUnready(
   );
   const unready$ = unserving$.pipe(
     withLatestFrom(view$),
-    map(([reason, { secrets, authority, xds, known: knownConfig, past }]) =>
+    map(([reason, { secrets, authority, xds, validConfig: knownConfig, past }]) =>
       reason === undefined
         ? secretUnready(secrets, authority)
         : withWaits(withCrash(reason, past), {

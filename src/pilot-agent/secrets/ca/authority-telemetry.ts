@@ -2,7 +2,7 @@ import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import {
   answered,
-  asked,
+  withRequest,
   noOutgoing,
   type OutgoingCounts,
   ofOutgoing,
@@ -16,7 +16,7 @@ export const noCa: CaCounts = noOutgoing;
 
 /** Counts one event. Pure. */
 export function countCa(counts: CaCounts, event: CaEvent): CaCounts {
-  if (event.type === 'asked') return asked(counts, event.isRetry);
+  if (event.type === 'asked') return withRequest(counts, event.isRetry);
   return answered(counts, { ok: event.type === 'issued', took: event.took });
 }
 

@@ -4,7 +4,7 @@ import { caFiles } from '../../config/certificate-files.ts';
 import { parseHostPort } from '../../../shared/text/host-port.ts';
 
 /**
- * How a request failed. `refused`: a retry soon will fail too; `fleeting`: a retry may succeed;
+ * How a request failed. `refused`: an early retry will fail too; `fleeting`: a retry may succeed;
  * `away`: no connection was made.
  */
 export type IssueFailure = 'refused' | 'fleeting' | 'away';

@@ -91,7 +91,7 @@ export function requestBackOff(
   rest: number,
   random: () => number,
 ): number {
-  // A retry soon would be refused too; but later the token on disk may be another one.
+  // An early retry would be refused too. Later, the token on disk may be another one.
   const usual = failure === 'refused' ? pauses.longest : backOff(pauses, failures - 1);
   const most = rest > 0 ? Math.max(shareOfRest * rest, leastOfRest) : pauses.longest;
   return Math.round(jitter(Math.min(usual, most), retrySpread, random()));

@@ -124,7 +124,7 @@ export function issueCertificate(
       const token = await proof(options, scheduler.now());
       const identity = workloadIdentity(token, options.trustDomain);
       if (token !== '' && identity === undefined)
-        throw new Error(`${options.token}: the token is none of a service account`);
+        throw new Error(`${options.token}: the token is not that of a service account`);
       return { token, ...(await certificateRequest(identity ?? nameless, options)) };
     }).pipe(
       switchMap(({ token, csr, key }) =>
@@ -138,7 +138,7 @@ export function issueCertificate(
             const { pair, roots } = setFlaws(set, scheduler.now());
             const flaw = chainFlaw(signed.chain) ?? pair ?? roots;
             if (flaw !== undefined)
-              return failed(`${authority.name} answered what can not be served: ${flaw}`);
+              return failed(`${authority.name} answered a chain that cannot be served: ${flaw}`);
             const [leaf] = pemCertificates(set.pair.chain) ?? [];
             return {
               ok: true,

@@ -52,11 +52,11 @@ export function reduceStream(state: StreamState, event: StreamEvent): StreamStep
   return flush({ ...state, newest: new Map(newest).set(name, 'none') }, []);
 }
 
-function request(before: StreamState, asked: StreamRequest): StreamStep {
-  if (before.node === '' && asked.node === '')
+function request(before: StreamState, envoyRequest: StreamRequest): StreamStep {
+  if (before.node === '' && envoyRequest.node === '')
     return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
-  const state = { ...before, node: before.node === '' ? asked.node : before.node };
-  const { nonce, error, names } = asked;
+  const state = { ...before, node: before.node === '' ? envoyRequest.node : before.node };
+  const { nonce, error, names } = envoyRequest;
   const refusal = error === undefined ? undefined : { code: 0, message: error };
   const request = { nonce, refusal, names };
   const { names: namesBefore } = state.subscription;

@@ -2,7 +2,7 @@
 export interface AnswerText {
   copy(bytes: Buffer, start: number, end: number): void;
   write(text: string): void;
-  /** Returns the size in bytes, without the parts taken; text outside ASCII may count as less. */
+  /** Returns the size in bytes of the text so far. Text outside of ASCII may count as less. */
   size(): number;
   /** Returns the text so far in one piece; the next text starts empty. */
   take(): Buffer;

@@ -52,7 +52,7 @@ export function expositionRewriter(
   allowed: (name: string) => boolean,
   answer: AnswerText,
 ): ExpositionRewriter {
-  return new Rewriter({ from, to, taken: usedNames, allowed, answer });
+  return new Rewriter({ from, to, usedNames, allowed, answer });
 }
 
 class Rewriter implements ExpositionRewriter {

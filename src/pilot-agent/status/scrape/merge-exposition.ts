@@ -29,7 +29,7 @@ export interface Merge {
    */
   readonly enlarge: () => Promise<void>;
   /** Reads the agent's own metrics, after all sources. */
-  readonly own: () => Promise<readonly MetricFamily[]>;
+  readonly ownFamilies: () => Promise<readonly MetricFamily[]>;
 }
 
 /** The prefix of names that only the agent may use. */
@@ -53,7 +53,7 @@ export async function* mergeExposition({
   report,
   pause,
   enlarge,
-  own: ownFamilies,
+  ownFamilies,
 }: Merge): AsyncGenerator<Buffer> {
   const usedNames = new Set<number>();
   const applicationTotal = { bytes: 0, rows: 0 };

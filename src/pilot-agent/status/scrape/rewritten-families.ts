@@ -35,7 +35,7 @@ export interface Rewriting {
   readonly from: ExpositionFormat;
   readonly to: ExpositionFormat;
   /** The hashes of the names that the answer already contains, from any source: it grows. */
-  readonly taken: Set<number>;
+  readonly usedNames: Set<number>;
   readonly allowed: (name: string) => boolean;
   readonly answer: AnswerText;
 }
@@ -95,7 +95,7 @@ export class RewrittenFamilies {
   /** Writes the head of a family before its first row, and takes its names. */
   giveHead(now: Current, { name, type }: FamilyHead): void {
     if (now.head === '') return;
-    const { to, taken: usedNames, answer } = this.#rewriting;
+    const { to, usedNames, answer } = this.#rewriting;
     answer.write(now.head);
     now.head = '';
     this.#families.add({ source: now.source, family: now.family ?? now.source });
@@ -122,7 +122,7 @@ export class RewrittenFamilies {
   }
 
   #isFree({ name, type }: FamilyHead): boolean {
-    const { to, taken: usedNames, allowed } = this.#rewriting;
+    const { to, usedNames, allowed } = this.#rewriting;
     return (
       allowed(name) &&
       !usedNames.has(hashText(name)) &&

@@ -156,7 +156,7 @@ function lead(
     const overdue$ = large.overdue$.pipe(map(() => void sink.destroy()));
     return merge(written$, overdue$).pipe(
       take(1),
-      mergeMap(() => ledger.untold()),
+      mergeMap(() => ledger.unreported()),
       finalize(() => {
         for (const part of [leading, large, ...opened]) part.unsubscribe();
       }),
@@ -168,23 +168,23 @@ function lead(
 function scrapeLedger(families$: Observable<readonly MetricFamily[]>, scheduler: SchedulerLike) {
   const refused = refusalReporter(scheduler);
   const leftOut = leftOutReporter();
-  const untold: (MetricsRefused | MetricsLeftOut)[] = [];
+  const unreported: (MetricsRefused | MetricsLeftOut)[] = [];
   let counts = noScrapes;
   let slice = Promise.resolve();
   const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
-  const merging: Pick<Merge, 'report' | 'pause' | 'own'> = {
+  const merging: Pick<Merge, 'report' | 'pause' | 'ownFamilies'> = {
     report: (source, report) => {
       count({ type: 'reported', source, report });
-      untold.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
+      unreported.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
     },
     // Lets the event loop do all other work before each slice, of any scrape.
     pause: () => (slice = slice.then(() => new Promise((resolve) => setImmediate(resolve)))),
-    own: async () => [
+    ownFamilies: async () => [
       ...scrapeFamilies(counts),
       ...(await firstValueFrom(families$, { defaultValue: [] })),
     ],
   };
-  return { count, merging, untold: () => untold.splice(0) };
+  return { count, merging, unreported: () => unreported.splice(0) };
 }
 
 const tooMany: RequestRefusal = [503, 'too many scrapes at a time'];

@@ -56,7 +56,7 @@ const isOnlyIpv6 = ({ addresses }: ProxyNode): boolean =>
 
 function ownCluster(environment: Environment, node: ProxyNode, ownPort: OwnPort): XdsResource {
   const { endpoint, port } = ownPort;
-  const { pool, told: withMetadata, keys } = servicesAt(environment, node, ownPort);
+  const { pool, metadataFields: withMetadata, keys } = servicesAt(environment, node, ownPort);
   const ofSidecar = sidecarOf(environment, node)?.spec.inboundConnectionPool;
   return encoded(
     environment,
@@ -78,7 +78,7 @@ function ingressCluster(
   const ownPort = ports.find(({ endpoint }) => endpoint.port === port.number);
   const {
     pool,
-    told: withMetadata,
+    metadataFields: withMetadata,
     keys,
   } = ownPort === undefined ? nobody : servicesAt(environment, node, ownPort);
   const target =
@@ -96,11 +96,11 @@ function ingressCluster(
 
 interface ServicesAt {
   readonly pool: ConnectionPool | undefined;
-  readonly told: Pick<Cluster, 'metadata'>;
+  readonly metadataFields: Pick<Cluster, 'metadata'>;
   readonly keys: readonly ResourceKey[];
 }
 
-const nobody: ServicesAt = { pool: undefined, told: {}, keys: [] };
+const nobody: ServicesAt = { pool: undefined, metadataFields: {}, keys: [] };
 
 /**
  * Returns what the services of a port configure. A rule that selects workloads applies only to
@@ -117,7 +117,8 @@ function servicesAt(
   const inMesh = services.filter(({ location }) => location === 'internal');
   return {
     pool: policyFor(rule?.spec, port.number, undefined).connectionPool,
-    told: inMesh.length > 0 ? { metadata: clusterMetadata({ rule, services: inMesh }) } : {},
+    metadataFields:
+      inMesh.length > 0 ? { metadata: clusterMetadata({ rule, services: inMesh }) } : {},
     keys: [...services.map(({ key }) => key), ...(rule?.keys ?? [])],
   };
 }

@@ -131,7 +131,7 @@ function clustersFor(
 interface Facts {
   /** Names in the certificates of the endpoints, sorted. */
   readonly accounts: readonly string[];
-  /** Everything that clusters without inline endpoints contain of endpoints. */
+  /** The properties of endpoints that affect a cluster without inline endpoints, as a text. */
   readonly text: string;
 }
 
@@ -155,7 +155,7 @@ function factsOf(service: Service, endpoints: ServiceEndpoints, trustDomain: str
   });
 }
 
-/** Returns whether all of some endpoints support mutual TLS. */
+/** Returns whether all these endpoints support mutual TLS. */
 const isMutual = (endpoints: readonly Endpoint[]): boolean =>
   endpoints.length > 0 && endpoints.every(({ tlsMode }) => tlsMode === 'istio');
 

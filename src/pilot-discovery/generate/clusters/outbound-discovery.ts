@@ -47,7 +47,7 @@ export function outboundDiscovery(
   { targetPort }: ServicePort,
   policy: PortPolicy,
   endpoints: readonly Endpoint[],
-  asked: MutualTlsMark,
+  mark: MutualTlsMark,
 ): Cluster | undefined {
   if (policy.tls?.mode === 'closed') {
     return {
@@ -96,7 +96,7 @@ export function outboundDiscovery(
       localityPolicyOf(policy, service.trafficDistribution),
       node,
       {
-        isMutual: asked,
+        isMutual: mark,
         reach: directly,
       },
     ),

@@ -32,9 +32,9 @@ export function reachedBy(environment: Environment, node: ProxyNode): Reached | 
   const ofTcp = connections.flatMap(({ to }) => to.map(({ cluster }) => cluster));
   const bySni = [...sniDestinations(environment, node, all).values()].flat();
   const ofSni = bySni.map(({ cluster }) => cluster);
-  const asked = authorizerClusters(environment, accessPoliciesOf(environment, node));
+  const ofAuthorizers = authorizerClusters(environment, accessPoliciesOf(environment, node));
   const ofMesh = clustersOfProviders(environment, node);
-  const names = [...new Set([...clusters, ...ofTcp, ...ofSni, ...asked, ...ofMesh])].sort();
+  const names = [...new Set([...clusters, ...ofTcp, ...ofSni, ...ofAuthorizers, ...ofMesh])].sort();
   return reached([all], JSON.stringify(names), () => {
     const hosts = new Set(names.map(hostOfCluster));
     const services = new Map([...all].filter(([host]) => hosts.has(host)));

@@ -36,7 +36,7 @@ function commonLbConfig(
 ): NonNullable<Cluster['commonLbConfig']> {
   const { outlierDetection } = policy;
   return {
-    // As in istiod: if near endpoints are preferred, also where a rule overrides the preference.
+    // As in istiod: if near endpoints are preferred, even if a rule overrides the preference.
     ...((outlierDetection !== undefined || distribution === 'close') && {
       healthyPanicThreshold: { value: outlierDetection?.minHealthPercent ?? 0 },
     }),
@@ -51,7 +51,7 @@ function localityConfig(
 ): Pick<NonNullable<Cluster['commonLbConfig']>, 'localityConfigSpecifier'> {
   const zones = policy.loadBalancer?.zones;
   if (zones !== undefined) {
-    // By default Envoy prefers the own zone of all proxies that have a local cluster.
+    // By default Envoy prefers the zone of the proxy, for each proxy that has a local cluster.
     const value =
       zones.preference === 'none'
         ? { routingEnabled: { value: 0 } }

@@ -16,7 +16,7 @@ export interface PortAccess {
   /** The ports that have settings, sorted. */
   readonly ports: readonly number[];
   readonly filters: AccessFilters;
-  readonly of: readonly ResourceKey[];
+  readonly resourceKeys: readonly ResourceKey[];
 }
 
 /**
@@ -49,6 +49,6 @@ export function accessOf(
       http: [...asking.http, ...(tokens === undefined ? [] : [tokens]), ...filters.http],
       tcp: [...asking.tcp, ...filters.tcp],
     },
-    of: [...peers.of.map(keyOf), ...policies.map(keyOf)],
+    resourceKeys: [...peers.policies.map(keyOf), ...policies.map(keyOf)],
   };
 }

@@ -80,8 +80,8 @@ function portListener(
         ...keysOfConnections(environment, node, server),
         ...keysOfSniChains(environment, node, server),
       ]),
-      ...callPolicy.access.of,
-      ...callPolicy.reporting.of,
+      ...callPolicy.access.resourceKeys,
+      ...callPolicy.reporting.resourceKeys,
     ]),
   ];
   const listener: Init<typeof ListenerSchema> = {

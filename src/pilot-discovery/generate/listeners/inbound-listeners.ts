@@ -101,7 +101,11 @@ function captureListener(
     ...(node.exactBalance.inbound && exactBalance),
     ...(node.interception === 'tproxy' && { transparent: true }),
   };
-  return encodeResource(ListenerSchema, name, listener, [...keys, ...policy.of, ...reporting.of]);
+  return encodeResource(ListenerSchema, name, listener, [
+    ...keys,
+    ...policy.resourceKeys,
+    ...reporting.resourceKeys,
+  ]);
 }
 
 /** Returns the ports of a Sidecar, else those of the services of the workload. */
@@ -205,6 +209,6 @@ function boundListener(
     ...(node.exactBalance.inbound && exactBalance),
   };
   return encodeResource(ListenerSchema, port.httpName, listener, [
-    ...[keyOf(sidecar), ...policy.of, ...reporting.of],
+    ...[keyOf(sidecar), ...policy.resourceKeys, ...reporting.resourceKeys],
   ]);
 }

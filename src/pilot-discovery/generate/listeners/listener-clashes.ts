@@ -39,7 +39,7 @@ function clashOf(
   { address, chains }: OutboundEntry,
   { service, port, range }: OutboundBinding,
 ): ListenerClash {
-  const first = chains[0]?.of;
+  const first = chains[0]?.binding;
   const place =
     range === '' ? (address === '0.0.0.0' ? 'without an address' : `at ${address}`) : `at ${range}`;
   const older =

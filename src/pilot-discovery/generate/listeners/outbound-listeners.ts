@@ -103,8 +103,8 @@ export function rulesOfListeners(
   const { destinationRules, mesh } = environment;
   const lists = blocks.map(({ rules }) => connectionRules(rules));
   // The protocol of a block is the protocol of all of its services.
-  const isSaid = blocks.some(({ egress }) => egress?.port !== undefined);
-  const text = `${String(isSaid)} ${scopeOfRulesFor(environment, node)}`;
+  const hasOwnProtocol = blocks.some(({ egress }) => egress?.port !== undefined);
+  const text = `${String(hasOwnProtocol)} ${scopeOfRulesFor(environment, node)}`;
   return madeRules([services, destinationRules, mesh, ...lists], text, () => {
     const routes = lists.flat().flatMap(({ spec }) => [...spec.tls, ...spec.tcp]);
     const named = routes.flatMap(({ route }) =>
@@ -112,7 +112,8 @@ export function rulesOfListeners(
     );
     return [
       ...[...services.values()].filter(
-        ({ ports }) => isSaid || ports.some(({ protocol }) => listenerKindOf(protocol) !== 'http'),
+        ({ ports }) =>
+          hasOwnProtocol || ports.some(({ protocol }) => listenerKindOf(protocol) !== 'http'),
       ),
       ...named,
     ].map((service) => destinationRuleOf(environment, node, service));
@@ -128,15 +129,15 @@ function portListener(
   const { mesh } = environment;
   const { address, port, chains, place } = entry;
   const other =
-    place.at.type === 'bind' ? undefined : ownMember(bindAddresses(node).others, address);
+    place.place.type === 'bind' ? undefined : ownMember(bindAddresses(node).others, address);
   const name = `${address}_${port}`;
-  const keys: ResourceKey[] = [...reporting.of];
+  const keys: ResourceKey[] = [...reporting.resourceKeys];
   const allChains = chains.map((chain) => {
     if (chain.type === 'tcp') {
       keys.push(...(ruleOfConnections(environment, node, services, chain)?.keys ?? []));
       if (chain.rule !== undefined) keys.push(keyOf(chain.rule));
     }
-    keys.push(chain.of.service.key);
+    keys.push(chain.binding.service.key);
     return filterChain(environment, node, { services, reporting }, name, chain);
   });
   const catchAll =
@@ -148,7 +149,7 @@ function portListener(
   const sidecar = sidecarOf(environment, node);
   if (catchAll === undefined && !alone && sidecar?.spec.outboundTrafficPolicy !== undefined) {
     keys.push(keyOf(sidecar));
-  } else if (sidecar?.spec.egress.some(saysWhere)) keys.push(keyOf(sidecar));
+  } else if (sidecar?.spec.egress.some(movesListeners)) keys.push(keyOf(sidecar));
   const defaultFilterChain = alone
     ? undefined
     : (catchAll ?? passthroughChain(reporting, outboundPolicyOf(environment, node)));
@@ -178,7 +179,7 @@ function portListener(
 }
 
 /** Returns whether a block moves listeners. */
-const saysWhere = ({ port, bind, captureMode }: Egress): boolean =>
+const movesListeners = ({ port, bind, captureMode }: Egress): boolean =>
   port !== undefined || bind !== '' || captureMode === 'none';
 
 function filterChain(
@@ -188,7 +189,7 @@ function filterChain(
   address: string,
   chain: OutboundChain,
 ): FilterChain {
-  const { protocol } = chain.of.port;
+  const { protocol } = chain.binding.port;
   const filterChainMatch = matchOf(chain);
   return {
     ...(filterChainMatch !== undefined && { filterChainMatch }),
@@ -275,6 +276,6 @@ function captureListener(
   };
   return encodeResource(ListenerSchema, name, listener, [
     ...(sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)]),
-    ...reporting.of,
+    ...reporting.resourceKeys,
   ]);
 }

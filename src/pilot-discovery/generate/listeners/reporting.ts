@@ -23,7 +23,7 @@ export interface Reporting {
   /** The spans of connection managers. */
   readonly tracing: ManagerTracing;
   /** The Telemetry resources that say so. */
-  readonly of: readonly ResourceKey[];
+  readonly resourceKeys: readonly ResourceKey[];
 }
 
 /** Returns what a proxy reports of the calls that it makes, or of those that it receives. */
@@ -38,7 +38,7 @@ export function reportingOf(environment: Environment, node: ProxyNode, side: Cal
         ? []
         : logs.map(({ log, filter }) => filtered(log, noRoute, ...filter)),
     tracing: managerTracing(environment, node, telemetries, side),
-    of: telemetries.map(keyOf),
+    resourceKeys: telemetries.map(keyOf),
   };
 }
 
@@ -65,17 +65,17 @@ function logsOf(
   const logging = loggingOf(mesh, telemetries, side);
   const providerLogs = mesh.providers
     .flatMap((provider) => {
-      const said = logging.get(provider.name.toLowerCase());
-      if (said === undefined || !isLogProvider(provider)) return [];
+      const setting = logging.get(provider.name.toLowerCase());
+      if (setting === undefined || !isLogProvider(provider)) return [];
       const log = providerLog(mesh, provider, (service) =>
         clusterOfProvider(environment, node, service),
       );
-      return log === undefined ? [] : [{ name: provider.name, log, said }];
+      return log === undefined ? [] : [{ name: provider.name, log, said: setting }];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   if (providerLogs.length > 0)
     return providerLogs
-      .filter(({ said }) => said.logging === 'on')
+      .filter(({ said: setting }) => setting.logging === 'on')
       .map(({ log, said: { filter } }) => ({ log, filter: filter === '' ? [] : [cel(filter)] }));
   const log = meshLog(mesh);
   return log === undefined ? [] : [{ log, filter: [] }];

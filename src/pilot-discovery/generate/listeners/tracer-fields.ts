@@ -31,8 +31,8 @@ type GrpcService = Init<typeof GrpcServiceSchema>;
 /**
  * Returns the tracer that sends the spans of a proxy to a provider.
  *
- * @param service the name of the proxy's service in the spans; Envoy names it itself for others
- *   than Datadog and OpenTelemetry
+ * @param service the name of the proxy's service in the spans; only for Datadog and OpenTelemetry:
+ * for other tracers Envoy itself names the service
  */
 export function tracerFields(
   tracer: Tracer,

@@ -45,27 +45,27 @@ export function managerTracing(
 ): ManagerTracing {
   const { mesh } = environment;
   const settings = node.tracing ?? mesh.defaultTracing;
-  const said = tracingOf(mesh, telemetries, side);
-  if (said === undefined)
+  const setting = tracingOf(mesh, telemetries, side);
+  if (setting === undefined)
     return mesh.enableTracing ? { ...noSpans, spans: spansBy(node, settings, settings) } : noSpans;
-  const provider = said.spans === 'off' ? undefined : tracerNamed(mesh, said.provider);
-  const reached = provider && clusterOfProvider(environment, node, provider.at);
+  const provider = setting.spans === 'off' ? undefined : tracerNamed(mesh, setting.provider);
+  const reached = provider && clusterOfProvider(environment, node, provider.address);
   if (provider === undefined || reached === undefined) return noSpans;
-  const tags = said.customTags ?? [];
+  const tags = setting.customTags ?? [];
   return {
     spans: {
       ...spansBy(
         node,
         {
-          sampling: said.sampling ?? settings.sampling,
+          sampling: setting.sampling ?? settings.sampling,
           customTags: tags.length > 0 ? tags : settings.customTags,
-          istioTags: said.istioTags ?? 'on',
+          istioTags: setting.istioTags ?? 'on',
         },
         settings,
       ),
       ...tracerFields(provider, reached, node.cluster),
     },
-    sampledBy: said.sampledBy ?? 'request-id',
+    sampledBy: setting.sampledBy ?? 'request-id',
   };
 }
 

@@ -113,7 +113,9 @@ export function virtualHosts(
   return distinct(plans, new Set(named([...atPort.keys()])));
 }
 
-/** Returns what makes domains from names: a request that names its port has it in its host. */
+/**
+ * Returns a function that makes domains from names. If a request names its port, its host has it.
+ */
 const namedDomains =
   ({ to }: Requests, port: number) =>
   (names: readonly string[]): readonly string[] =>

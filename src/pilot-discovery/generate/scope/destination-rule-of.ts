@@ -21,7 +21,7 @@ export interface MatchedRule {
 
 /**
  * Returns the rule for a service. The namespace of the proxy comes first, then that of the service,
- * then the root namespace: the first one counts that has a rule for the host. Among several hosts
+ * then the root namespace: the first of these with a rule for the host counts. Among several hosts
  * the narrowest counts. A rule that selects the workload comes before one for all, but only in the
  * namespace of the proxy. Returns the same object as long as its resources are the same.
  */

@@ -13,7 +13,7 @@ export interface EgressHosts {
   /** All names; undefined if one of them is a wildcard. */
   readonly exact: readonly string[] | undefined;
   /** Returns the hosts that are named for a namespace, then the hosts for all namespaces. */
-  readonly of: (namespace: string) => readonly NamedHosts[];
+  readonly hostsFor: (namespace: string) => readonly NamedHosts[];
 }
 
 /**
@@ -31,7 +31,7 @@ export function egressHosts(hosts: readonly EgressHost[], ownNamespace: string):
   const all = hosts.map(({ host }) => host);
   return {
     exact: all.some(isWildcard) ? undefined : [...new Set(all)],
-    of: (namespace) =>
+    hostsFor: (namespace) =>
       [named.get(namespace), named.get('*')].filter((matcher) => matcher !== undefined),
   };
 }

@@ -49,13 +49,13 @@ function imported(
     entries.filter(
       (entry) =>
         isVisible(entry.exportTo, entry.namespace, namespace) &&
-        hosts.of(entry.namespace).some(({ hasService }) => hasService(entry.host)) &&
+        hosts.hostsFor(entry.namespace).some(({ hasService }) => hasService(entry.host)) &&
         (port === undefined || entry.ports.some(({ number }) => number === port)),
     ),
     namespace,
   );
   const named =
-    service && hosts.of(service.namespace).find(({ hasService }) => hasService(service.host));
+    service && hosts.hostsFor(service.namespace).find(({ hasService }) => hasService(service.host));
   return (
     named &&
     trimmed(

@@ -42,10 +42,10 @@ export function typesThatMayDiffer(
   if (parts.some((part) => isOther(part) && (part !== 'gateways' || node.role === 'router')))
     return all;
   const types = new Set<XdsType>();
-  const seen = outboundScope(after, node).services;
+  const visibleServices = outboundScope(after, node).services;
   for (const key of changedKeys(before.endpoints, after.endpoints)) {
     if (namespaceOf(key) === node.namespace) return all;
-    const service = seen.get(hostOf(key));
+    const service = visibleServices.get(hostOf(key));
     if (service === undefined || serviceKey(service) !== key) continue;
     // Each of its endpoints may have a listener.
     if (service.resolution === 'none') return all;

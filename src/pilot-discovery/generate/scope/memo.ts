@@ -6,7 +6,7 @@ export type MemoTable<T> = (objects: readonly object[], text: string, make: () =
 
 interface Branch<E> {
   readonly below: WeakMap<object, Branch<E>>;
-  readonly made: Map<string, E>;
+  readonly entries: Map<string, E>;
 }
 
 /**
@@ -36,14 +36,14 @@ const making: Set<Made>[] = [];
 export function memoTable<T>(): MemoTable<T> {
   const root = branch<Entry<T>>();
   return (objects, text, make) => {
-    const { made: entries } = under(root, objects);
+    const { entries } = under(root, objects);
     const entry = entries.get(text) ?? entryOf(entries, text, make);
     making.at(-1)?.add(entry);
     return entry.value;
   };
 }
 
-const branch = <E>(): Branch<E> => ({ below: new WeakMap(), made: new Map() });
+const branch = <E>(): Branch<E> => ({ below: new WeakMap(), entries: new Map() });
 
 function under<E>(root: Branch<E>, objects: readonly object[]): Branch<E> {
   return objects.reduce<Branch<E>>((parent, object) => {
@@ -90,7 +90,7 @@ export function derivedTable<S extends readonly object[], T, I>(
 ): (objects: readonly object[], text: string, sources: S, inputs: I) => T {
   const root = branch<Last<S, T>>();
   return (objects, text, sources, inputs) => {
-    const { made: entries } = under(root, objects);
+    const { entries } = under(root, objects);
     const entry = entries.get(text);
     if (entry !== undefined) {
       making.at(-1)?.add(entry);

@@ -83,12 +83,12 @@ interface Asked {
 }
 
 /** Returns the chains by server name. If a rule has one, other connections have no chain. */
-function tlsChains(rules: readonly Rule[], asked: Asked): readonly ConnectionChain[] {
-  const { binding, services } = asked;
+function tlsChains(rules: readonly Rule[], request: Asked): readonly ConnectionChain[] {
+  const { binding, services } = request;
   const chains = rules.flatMap((rule) =>
     rule.spec.tls.flatMap(({ match, route }) =>
       match
-        .filter((condition) => isFor(condition, asked))
+        .filter((condition) => isFor(condition, request))
         .map(({ sniHosts, destinationSubnets }) => ({
           ranges: rangesOf(destinationSubnets, binding),
           names: sniHosts.includes('*') ? [] : [...sniHosts].sort(),
@@ -101,13 +101,13 @@ function tlsChains(rules: readonly Rule[], asked: Asked): readonly ConnectionCha
 }
 
 /** Returns the chains by original destination. The first route for all of them is the last. */
-function tcpChains(rules: readonly Rule[], asked: Asked): readonly ConnectionChain[] {
-  const { binding, services } = asked;
+function tcpChains(rules: readonly Rule[], request: Asked): readonly ConnectionChain[] {
+  const { binding, services } = request;
   const plain = plainChain(binding);
   const chains: ConnectionChain[] = [];
   for (const rule of rules)
     for (const { match, route } of rule.spec.tcp) {
-      const fitting = match.filter((condition) => isFor(condition, asked));
+      const fitting = match.filter((condition) => isFor(condition, request));
       if (match.length > 0 && fitting.length === 0) continue;
       const to = connectionClusters(services, route, binding.port.number);
       const isForAny =

@@ -48,7 +48,7 @@ export interface BindingPlace {
   readonly reached: 'bound' | 'captured';
   /** `all`: a request names the port of its service, whatever the port of the listener is. */
   readonly ports: 'one' | 'all';
-  readonly at:
+  readonly place:
     { readonly type: 'service' } | { readonly type: 'loopback' | 'bind'; readonly address: string };
 }
 
@@ -58,10 +58,10 @@ function placeOf(node: Node, egress: Egress | undefined): BindingPlace {
     node.interception === 'none' || captureMode === 'none' || egress?.port?.number === 0;
   const reached = isBound ? 'bound' : 'captured';
   const ports = egress !== undefined && isForAllPorts(egress) ? 'all' : 'one';
-  if (bind !== '') return { reached, ports, at: { type: 'bind', address: bind } };
+  if (bind !== '') return { reached, ports, place: { type: 'bind', address: bind } };
   return reached === 'bound'
-    ? { reached, ports, at: { type: 'loopback', address: bindAddresses(node).local } }
-    : { reached, ports, at: { type: 'service' } };
+    ? { reached, ports, place: { type: 'loopback', address: bindAddresses(node).local } }
+    : { reached, ports, place: { type: 'service' } };
 }
 
 /**
@@ -89,9 +89,9 @@ export function outboundBindings(
         (service.addressesAt.get(port.number) ?? ['']).flatMap((address) => {
           const part = { service, port, kind: listenerKindOf(port.protocol), range: '', place };
           const serviceAddress = { wildcard, address };
-          return place.at.type === 'service'
+          return place.place.type === 'service'
             ? ofService(environment, node, part, serviceAddress, egress)
-            : [fixed(part, serviceAddress, place.at.address)];
+            : [fixed(part, serviceAddress, place.place.address)];
         }),
       ),
   );

@@ -17,7 +17,7 @@ export interface OutboundEntry {
 
 interface TcpChain extends ConnectionChain {
   readonly type: 'tcp';
-  readonly of: OutboundBinding;
+  readonly binding: OutboundBinding;
 }
 
 /** One destination of a connection: a service, or the routes of HTTP. */
@@ -26,7 +26,7 @@ export type OutboundChain =
   /** `anyProtocol`: it takes all connections, since there is no other chain. */
   | {
       readonly type: 'http';
-      readonly of: OutboundBinding;
+      readonly binding: OutboundBinding;
       readonly routeName: string;
       readonly anyProtocol: boolean;
     };
@@ -66,7 +66,7 @@ const speaksFirst = ({ protocol }: ServicePort): boolean =>
 /** Returns whether a connection may be for the entry or for the binding. */
 function isBesides({ chains }: OutboundEntry, { port }: OutboundBinding): boolean {
   return chains.every(
-    ({ of: binding }) =>
+    ({ binding }) =>
       binding.port.protocol === port.protocol || !(speaksFirst(binding.port) || speaksFirst(port)),
   );
 }
@@ -80,14 +80,14 @@ function withLeft(before: OutboundEntry, next: OutboundEntry): OutboundEntry {
   const hasHttp = chains.some(({ type }) => type === 'http');
   const isServed = (binding: OutboundBinding) =>
     chains.some(
-      ({ of: chainBinding, type }) =>
+      ({ binding: chainBinding, type }) =>
         chainBinding === binding && (type === 'tcp' || binding.kind === 'http'),
     ) ||
     (binding.kind !== 'tcp' && hasHttp);
   const all = [
     ...before.left,
-    ...before.chains.map(({ of: binding }) => binding),
-    ...next.chains.map(({ of: binding }) => binding),
+    ...before.chains.map(({ binding }) => binding),
+    ...next.chains.map(({ binding }) => binding),
   ];
   return { ...both, chains, left: [...new Set(all)].filter((binding) => !isServed(binding)) };
 }
@@ -98,12 +98,10 @@ function entryOf(binding: OutboundBinding, chainsOf: ChainsOf): OutboundEntry {
   const tcp =
     kind === 'http'
       ? []
-      : distinct(
-          chainsOf(binding).map((chain): TcpChain => ({ ...chain, type: 'tcp', of: binding })),
-        );
+      : distinct(chainsOf(binding).map((chain): TcpChain => ({ ...chain, type: 'tcp', binding })));
   const http: OutboundChain = {
     type: 'http',
-    of: binding,
+    binding,
     routeName: routeNameOf(binding),
     anyProtocol: kind === 'http' && !shared,
   };

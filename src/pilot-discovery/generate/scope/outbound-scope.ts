@@ -107,7 +107,7 @@ function scopeAfter(
 }
 
 const isNamed = ({ namespace, spec }: Rule, hosts: EgressHosts): boolean =>
-  hosts.of(namespace).some(({ meets }) => spec.hosts.some(meets));
+  hosts.hostsFor(namespace).some(({ meets }) => spec.hosts.some(meets));
 
 /** Returns the earlier services if they are the same. */
 const steady = (before: Services | undefined, now: Services): Services =>
@@ -132,7 +132,9 @@ function mayDiffer(
       [servicesBefore, services]
         .flatMap((servicesByHost) => servicesByHost.get(host) ?? [])
         .some(({ namespace }) =>
-          hosts.some((named) => named.of(namespace).some(({ hasService }) => hasService(host))),
+          hosts.some((named) =>
+            named.hostsFor(namespace).some(({ hasService }) => hasService(host)),
+          ),
         ) || rules.some((rule) => destinationsOf(rule).has(host)),
   );
 }

@@ -11,7 +11,7 @@ export interface PeerPolicy {
   readonly mode: SetMode;
   /** The modes of ports for which a policy sets one. */
   readonly ports: ReadonlyMap<number, SetMode>;
-  readonly of: readonly Resource<'PeerAuthentication'>[];
+  readonly policies: readonly Resource<'PeerAuthentication'>[];
 }
 
 type Policy = Resource<'PeerAuthentication'>;
@@ -51,7 +51,7 @@ export function peerAuthenticationOf(
   const ports = [...(ofWorkload?.spec.portLevel ?? [])].flatMap(
     ([port, portMode]): [number, SetMode][] => (portMode === 'unset' ? [] : [[port, portMode]]),
   );
-  return { mode, ports: new Map(ports), of: levels.filter((level) => level !== undefined) };
+  return { mode, ports: new Map(ports), policies: levels.filter((level) => level !== undefined) };
 }
 
 /** Returns whether a workload has all of these labels. */

@@ -32,7 +32,7 @@ export function clusterOfProvider(
 }
 
 const servicesOf = (provider: ExtensionProvider): readonly ProviderAddress[] =>
-  'at' in provider ? [provider.at] : [];
+  'address' in provider ? [provider.address] : [];
 
 /** Returns the clusters of all providers of the mesh that a proxy reaches, in their order. */
 export const clustersOfProviders = (environment: Environment, node: ProxyNode): readonly string[] =>

@@ -7,8 +7,8 @@ import { ownMember } from '../../../shared/text/own-member.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 /**
- * Most namespaces see the same services and the same rules. Values for one of them are values for
- * all. They are found by a scope, which is '' except for a namespace that a resource singles out.
+ * Most namespaces see the same services and the same rules. So a value for one of them holds for
+ * all. Values are found by a scope: '', or a namespace that a resource singles out.
  */
 type Namespaces = ReadonlySet<string>;
 
@@ -59,7 +59,7 @@ export function scopeOfRules(
 interface Callers {
   readonly namespaces: Namespaces;
   /** Whether a rule distinguishes callers. */
-  readonly told: 'alike' | 'apart';
+  readonly callers: 'alike' | 'apart';
 }
 
 /** Returns whether a VirtualService distinguishes callers. */
@@ -81,11 +81,11 @@ export function scopeOfVirtualServices(
   { virtualServices }: Pick<Environment, 'virtualServices'>,
   node: ProxyNode,
 ): string {
-  const { namespaces, told: callers } = ofVirtualServices([virtualServices], '', () => {
+  const { namespaces, callers } = ofVirtualServices([virtualServices], '', () => {
     const tellsApart = virtualServices.some(distinguishesCallers);
     return {
       namespaces: new Set(virtualServices.flatMap(({ spec }) => spec.exportTo)),
-      told: tellsApart ? 'apart' : 'alike',
+      callers: tellsApart ? 'apart' : 'alike',
     };
   });
   return callers === 'apart'
@@ -111,7 +111,7 @@ export const scopeOfExports = (
 
 const ofCallers = memoTable<Namespaces>();
 
-/** Returns the scope of what a Sidecar may name: each namespace that a match names has one. */
+/** Returns the scope of callers: each namespace that a match names has one. */
 export function scopeOfCallers(
   environment: Pick<Environment, 'services' | 'virtualServices'>,
   { namespace }: Pick<ProxyNode, 'namespace'>,

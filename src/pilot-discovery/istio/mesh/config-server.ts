@@ -13,7 +13,7 @@ export interface ConfigServer {
 export interface ConfigServerTls {
   /** The file of the roots that verify the server, or their PEM; '' for those of the machine. */
   readonly roots: string;
-  /** The files of the own certificate and key; undefined for none. */
+  /** The files of the client's certificate and key; undefined for none. */
   readonly pair: { readonly chain: string; readonly key: string } | undefined;
   /** The name that the server is asked for; '' for its host. */
   readonly sni: string;

@@ -59,7 +59,7 @@ export function readValues(attribute: AccessAttribute): ReadMember<readonly stri
   return list((value, place) => {
     const read = text(value, place);
     if (value !== undefined && typeof value !== 'string') return read;
-    if (read === '') wrong(place, 'an empty text is met by nothing');
+    if (read === '') wrong(place, 'no request matches an empty text');
     else if (flaw !== undefined) {
       const reason = flaw(read);
       if (reason !== undefined) wrong(place, `'${read}' ${reason}`);

@@ -2,7 +2,7 @@
 export interface CelToken {
   readonly kind: 'name' | 'number' | 'text' | 'sign' | 'wrong' | 'end';
   readonly text: string;
-  readonly at: number;
+  readonly position: number;
 }
 
 const escape = String.raw`\\(?:[abfnrtv"'\\?${'`'}]|[xX][\da-fA-F]{2}|[0-3][0-7]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8})`;
@@ -45,8 +45,8 @@ export function celTokens(expression: string): readonly CelToken[] {
   for (const match of expression.matchAll(token)) {
     end = match.index + match[0].length;
     const kind = kinds.find((group) => match.groups?.[group] !== undefined);
-    if (kind !== undefined) tokens.push({ kind, text: match[0], at: match.index });
+    if (kind !== undefined) tokens.push({ kind, text: match[0], position: match.index });
   }
   const kind = end === expression.length ? 'end' : 'wrong';
-  return [...tokens, { kind, text: expression.slice(end, end + 1), at: end }];
+  return [...tokens, { kind, text: expression.slice(end, end + 1), position: end }];
 }

@@ -97,10 +97,10 @@ class CelReader {
   }
 
   get #token(): CelToken {
-    return this.#tokens[this.#next] ?? { kind: 'end', text: '', at: 0 };
+    return this.#tokens[this.#next] ?? { kind: 'end', text: '', position: 0 };
   }
 
-  #wrong(reason: string, { at: position } = this.#token): void {
+  #wrong(reason: string, { position } = this.#token): void {
     this.flaw ??= `at character ${position + 1}: ${reason}`;
     this.#next = this.#tokens.length;
   }

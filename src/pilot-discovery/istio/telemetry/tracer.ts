@@ -24,7 +24,7 @@ interface LightstepTracer extends LimitedTracer {
 interface SkywalkingTracer {
   readonly name: string;
   readonly type: 'skywalking';
-  readonly at: ProviderAddress;
+  readonly address: ProviderAddress;
 }
 
 export interface OpenTelemetryTracer extends LimitedTracer {
@@ -36,7 +36,7 @@ export interface OpenTelemetryTracer extends LimitedTracer {
 
 interface LimitedTracer {
   readonly name: string;
-  readonly at: ProviderAddress;
+  readonly address: ProviderAddress;
   /** The longest tag of a path, in bytes; undefined means the default of Envoy. */
   readonly maxTagLength: number | undefined;
 }

@@ -28,7 +28,7 @@ export interface TrafficPolicy extends PortPolicy {
   readonly tunnel: Tunnel | undefined;
   /** The version of the PROXY protocol that begins each connection; undefined for none. */
   readonly proxyProtocol: ProxyProtocol | undefined;
-  /** Undefined if the number of retries at once has no share of the requests. */
+  /** Undefined if no share of the requests limits the number of retries. */
   readonly retryBudget: RetryBudget | undefined;
   /** By the number of the port. */
   readonly portLevelSettings: ReadonlyMap<number, PortPolicy>;
@@ -40,11 +40,11 @@ export type ProxyProtocol = 'V1' | 'V2';
 /** How many requests may be retries: a share of the active and pending ones, or a number. */
 export interface RetryBudget {
   readonly percent: number;
-  /** So many retries are allowed in any case. */
+  /** This number of retries is always allowed. */
   readonly least: number;
 }
 
-/** The proxy of the destination is asked over HTTP for a connection to another address. */
+/** The destination is an HTTP proxy that is asked for a connection to another address. */
 export interface Tunnel {
   readonly method: 'CONNECT' | 'POST';
   readonly targetHost: string;
@@ -104,7 +104,7 @@ export type ZoneSettings =
   | { readonly preference: 'none' }
   | {
       readonly preference: 'own-zone';
-      /** With fewer endpoints in its region, Envoy prefers none. */
+      /** With fewer endpoints in its region, Envoy prefers no zone. */
       readonly minClusterSize: number;
       readonly failover: readonly Failover[];
       readonly failoverPriority: readonly string[];

@@ -100,7 +100,7 @@ export const connectionPool: ReadMember<ConnectionPool> = (value, place) => {
 };
 
 /** Warns of a setting that Istio itself ignores now. */
-const heededNoMore: ReadMember<undefined> = (value, place) => {
+const ignoredByIstio: ReadMember<undefined> = (value, place) => {
   const instead = 'use consecutive5xxErrors or consecutiveGatewayErrors';
   if (value !== undefined) warn(place, `it no longer has an effect, as in Istio: ${instead}`);
   return undefined;
@@ -108,7 +108,7 @@ const heededNoMore: ReadMember<undefined> = (value, place) => {
 
 const outlierDetection: ReadMember<OutlierDetection> = (value, place) =>
   members(value, place, [], (get) => {
-    get('consecutiveErrors', heededNoMore);
+    get('consecutiveErrors', ignoredByIstio);
     const read = detectionOf(get);
     if (!read.splitExternalLocalOriginErrors && (read.consecutiveLocalOriginFailures ?? 0) > 0)
       wrong(

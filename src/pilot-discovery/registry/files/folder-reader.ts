@@ -34,19 +34,23 @@ export function* lookAtFolder(
   changes: PossibleChanges,
   options: FolderReaderOptions,
 ): Generator<undefined, Looked, undefined> {
-  const { tree, seen } = yield* lookAtTree(folder, state.tree, changes);
-  if (seen.lost !== undefined)
-    return { type: 'lost', tree, reason: `the folder ${folder} cannot be read: ${seen.lost}` };
+  const { tree, changes: treeChanges } = yield* lookAtTree(folder, state.tree, changes);
+  if (treeChanges.lost !== undefined)
+    return {
+      type: 'lost',
+      tree,
+      reason: `the folder ${folder} cannot be read: ${treeChanges.lost}`,
+    };
   const readings = new Map<string, FileReading | undefined>();
   const paths = [
-    ...seen.changed,
-    ...seen.gone,
+    ...treeChanges.changed,
+    ...treeChanges.gone,
     ...state.pendingReadings.keys(),
     ...state.unreadable,
   ];
   for (const path of new Set(paths))
     readings.set(path, yield* readingOf(path, state, tree.files.has(path), options));
-  return { type: 'read', tree, readings, unlisted: seen.unlisted, now: options.now() };
+  return { type: 'read', tree, readings, unlisted: treeChanges.unlisted, now: options.now() };
 }
 
 /** Returns the reading of a file; undefined if the file has not changed. */

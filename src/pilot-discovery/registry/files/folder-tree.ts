@@ -35,7 +35,7 @@ export interface FolderTree {
 
 interface TreeLook {
   readonly tree: FolderTree;
-  readonly seen: Seen;
+  readonly changes: Seen;
 }
 
 /** A folder before its first look. */
@@ -72,7 +72,7 @@ function* lookAtAll(
 ): Generator<undefined, TreeLook, undefined> {
   const nothing = (lost: string): TreeLook => ({
     tree: { folders: new Map(), paths: [root], files }, // so that the next look covers everything
-    seen: { lost, changed: [], gone: [], unlisted: undefined },
+    changes: { lost, changed: [], gone: [], unlisted: undefined },
   });
   const [unlisted, now] = [new Map<string, string>(), new Map<string, string>()];
   const [folders, visited] = [new Map<string, string>(), new Set<string>()];
@@ -143,7 +143,7 @@ function wholeLook(
       paths: [root, ...links.slice(0, mostLinks)],
       files: before.with([...changed, ...gone.map((path) => [path, undefined] as const)]),
     },
-    seen: { lost: undefined, changed: changed.map(([path]) => path), gone, unlisted },
+    changes: { lost: undefined, changed: changed.map(([path]) => path), gone, unlisted },
   };
 }
 
@@ -171,7 +171,7 @@ function lookAtNamed(
   const files = tree.files.with([...changed, ...gone.map((path) => [path, undefined] as const)]);
   return {
     tree: { ...tree, files },
-    seen: { lost: undefined, changed: [...changed.keys()], gone, unlisted: undefined },
+    changes: { lost: undefined, changed: [...changed.keys()], gone, unlisted: undefined },
   };
 }
 

@@ -8,8 +8,8 @@ interface Span {
 
 /**
  * Divides a `List` into one document for each item, by the indentation with which
- * `kubectl get -o yaml` and `-o json` write it. Undefined for any other text. A `List` that is
- * written in another way is any other text, too. Pure.
+ * `kubectl get -o yaml` and `-o json` write it. Undefined for any other text, even for a `List`
+ * that is written in another way. Pure.
  */
 export function listItems({ bytes, before }: FileDocument): readonly FileDocument[] | undefined {
   const isJson = /^\s*\{/.test(bytes.toString('latin1', 0, 100));

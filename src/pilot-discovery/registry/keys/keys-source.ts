@@ -40,7 +40,7 @@ export interface KeysRequest {
 }
 
 type Sign =
-  | { readonly type: 'asked'; readonly asked: KeysRequest }
+  | { readonly type: 'request'; readonly request: KeysRequest }
   | { readonly type: 'fetched'; readonly id: string; readonly result: KeysAnswer };
 
 interface FetchState {
@@ -51,9 +51,9 @@ interface FetchState {
 }
 
 interface State {
-  readonly asked: KeysRequest;
+  readonly request: KeysRequest;
   /** By `keysId`, once the first fetch has succeeded or failed. */
-  readonly known: ReadonlyMap<string, FetchState>;
+  readonly fetchStates: ReadonlyMap<string, FetchState>;
   readonly keys: FetchedKeys;
   readonly flaws: readonly Flaw[];
   readonly isSynced: boolean;
@@ -62,8 +62,8 @@ interface State {
 }
 
 const nothing: State = {
-  asked: { wanted: new Map(), others: 'reading' },
-  known: new Map(),
+  request: { wanted: new Map(), others: 'reading' },
+  fetchStates: new Map(),
   keys: new Map(),
   flaws: [],
   isSynced: false,
@@ -73,14 +73,14 @@ const nothing: State = {
 /**
  * Fetches the keys that rules need: at once, then every 20 minutes. After a failure it tries again
  * soon, and the previous keys stay. It is synced once the other sources are synced and each address
- * was tried. Cold; never completes before `asked$`, never errors.
+ * was tried. Cold; never completes before `request$`, never errors.
  */
 export function keysSource(
-  asked$: Observable<KeysRequest>,
+  request$: Observable<KeysRequest>,
   fetch$: FetchKeys,
   scheduler: SchedulerLike,
 ): Observable<StoreEvent> {
-  return asked$.pipe(
+  return request$.pipe(
     connect((shared$) => {
       const wanted$ = shared$.pipe(
         map(({ wanted }) => wanted),
@@ -97,18 +97,18 @@ export function keysSource(
           ),
         ),
       );
-      return merge(shared$.pipe(map((asked): Sign => ({ type: 'asked', asked }))), fetched$);
+      return merge(shared$.pipe(map((request): Sign => ({ type: 'request', request }))), fetched$);
     }),
     scan(reduceKeys, nothing),
     mergeMap(({ events }) => events),
-    // The emitted events lead to new values of `asked$`.
+    // The emitted events lead to new values of `request$`.
     observeOn(scheduler),
   );
 }
 
 function reduceKeys(state: State, sign: Sign): State {
-  const asked = sign.type === 'asked' ? sign.asked : state.asked;
-  const outcomes = new Map([...state.known].filter(([id]) => asked.wanted.has(id)));
+  const request = sign.type === 'request' ? sign.request : state.request;
+  const outcomes = new Map([...state.fetchStates].filter(([id]) => request.wanted.has(id)));
   if (sign.type === 'fetched') {
     const { id, result } = sign;
     outcomes.set(
@@ -122,20 +122,20 @@ function reduceKeys(state: State, sign: Sign): State {
     [...outcomes].flatMap(([id, { keys }]) => (keys === undefined ? [] : [[id, keys] as const])),
   );
   const keys = isEqual(state.keys, fetched) ? state.keys : fetched;
-  const currentFlaws = [...asked.wanted].flatMap(([id, { users }]) =>
+  const currentFlaws = [...request.wanted].flatMap(([id, { users }]) =>
     flawsOf(outcomes.get(id), users),
   );
   const flaws =
     JSON.stringify(state.flaws) === JSON.stringify(currentFlaws) ? state.flaws : currentFlaws;
-  const isTried = [...asked.wanted.keys()].every((id) => outcomes.has(id));
-  const isSynced = state.isSynced || (asked.others === 'synced' && isTried);
+  const isTried = [...request.wanted.keys()].every((id) => outcomes.has(id));
+  const isSynced = state.isSynced || (request.others === 'synced' && isTried);
   const source = keysSourceName;
   const events: readonly StoreEvent[] = [
     ...(keys === state.keys ? [] : [{ type: 'fetched-keys', source, keys } as const]),
     ...(flaws === state.flaws ? [] : [{ type: 'flaws', source, flaws } as const]),
     ...(isSynced === state.isSynced ? [] : [{ type: 'synced', source } as const]),
   ];
-  return { asked, known: outcomes, keys, flaws, isSynced, events };
+  return { request, fetchStates: outcomes, keys, flaws, isSynced, events };
 }
 
 const isEqual = (a: FetchedKeys, b: FetchedKeys): boolean =>
@@ -144,7 +144,9 @@ const isEqual = (a: FetchedKeys, b: FetchedKeys): boolean =>
 function flawsOf(outcome: FetchState | undefined, users: WantedKeys['users']): readonly Flaw[] {
   if (outcome?.failure === undefined) return [];
   const consequence =
-    outcome.keys === undefined ? 'each token of the issuer is refused' : 'those of before are used';
+    outcome.keys === undefined
+      ? 'each token of the issuer is refused'
+      : 'the previous keys are used';
   const reason = `the keys cannot be fetched: ${outcome.failure.slice(0, 300)}; ${consequence}`;
   return users.map((user) => ({ ...user, reason, severity: 'warning' }));
 }

@@ -8,7 +8,7 @@ import { type KeysRequest, keysSourceName, type WantedKeys } from './keys-source
 interface Seen {
   /** The RequestAuthentications of the last store. */
   readonly rules: unknown;
-  readonly asked: KeysRequest;
+  readonly request: KeysRequest;
 }
 
 /** Emits the keys that a store needs, each time they change. */
@@ -22,13 +22,13 @@ export function keysRequests(): OperatorFunction<Store, KeysRequest> {
         );
         const others = isRead ? 'synced' : 'reading';
         const isSame = before !== undefined && before.rules === rules;
-        if (isSame && before.asked.others === others) return before;
-        const wanted = isSame ? before.asked.wanted : wantedKeys(resources);
-        return { rules, asked: { wanted, others } };
+        if (isSame && before.request.others === others) return before;
+        const wanted = isSame ? before.request.wanted : wantedKeys(resources);
+        return { rules, request: { wanted, others } };
       }, undefined),
-      map((seen) => seen?.asked),
+      map((wanted) => wanted?.request),
       distinctUntilChanged(),
-      map((asked) => asked ?? { wanted: new Map(), others: 'reading' }),
+      map((request) => request ?? { wanted: new Map(), others: 'reading' }),
     );
 }
 

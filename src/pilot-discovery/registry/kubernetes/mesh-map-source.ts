@@ -1,6 +1,6 @@
 import { asyncScheduler, mergeMap, type Observable, scan, type SchedulerLike } from 'rxjs';
 import { unreachable } from '../../../operators/tagged-union.ts';
-import type { FollowSign, LossCause } from '../../../shared/kube/follow-state.ts';
+import type { FollowSign, FollowFailure } from '../../../shared/kube/follow-state.ts';
 import { followObjects } from '../../../shared/kube/follow.ts';
 import type { KubeApi } from '../../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
@@ -25,7 +25,7 @@ interface MeshMapState {
   /** Why the last MeshConfig is not that of the API; undefined if it is. */
   readonly problem: string | undefined;
   /** Why the ConfigMap could not be followed since it was read: each cause is reported once. */
-  readonly causes: ReadonlySet<LossCause>;
+  readonly causes: ReadonlySet<FollowFailure>;
 }
 
 type Step = readonly [MeshMapState, readonly StoreEvent[]];

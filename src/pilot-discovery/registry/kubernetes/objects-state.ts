@@ -1,5 +1,5 @@
 // Why: docs/decisions/093-the-control-plane-follows-each-kind.md
-import type { FollowSign, LossCause } from '../../../shared/kube/follow-state.ts';
+import type { FollowSign, FollowFailure } from '../../../shared/kube/follow-state.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import { changedKeys, SortedMap } from '../../../shared/maps/sorted-map.ts';
 import { unreachable } from '../../../operators/tagged-union.ts';
@@ -35,7 +35,7 @@ interface KindState {
 }
 
 interface Trouble {
-  readonly cause: LossCause;
+  readonly cause: FollowFailure;
   readonly reason: string;
 }
 
@@ -53,7 +53,7 @@ export interface ObjectsState {
    */
   readonly unreachable: string | undefined;
   /** The causes that were reported since all objects were current, or since the API answers. */
-  readonly causes: ReadonlySet<LossCause>;
+  readonly causes: ReadonlySet<FollowFailure>;
 }
 
 const unknown: KindState = { objects: SortedMap.empty(), progress: 'asked', trouble: undefined };
@@ -235,7 +235,7 @@ function causesAfter(
   { causes }: ObjectsState,
   lost: string | undefined,
   troubles: readonly Trouble[],
-): ReadonlySet<LossCause> {
+): ReadonlySet<FollowFailure> {
   const current = troubles.map(({ cause }) => cause);
   if (current.length === 0) return new Set();
   if (lost === undefined) return causes;

@@ -79,14 +79,14 @@ export function mcpSource(options: McpSourceOptions): Observable<StoreEvent> {
       feedback<Known, Sign>(
         first,
         (progress, { after }) => after ?? progress,
-        (known$) =>
-          known$.pipe(
+        (progress$) =>
+          progress$.pipe(
             map(({ namespaces }) => namespaces),
             distinctUntilChanged(),
             switchMap((namespaces) => {
               const place = { source: name, path, bodies, namespaces: new Set(namespaces) };
-              const read: Read = (...asked) => readAnswer(...asked, place);
-              return known$.pipe(
+              const read: Read = (...answer) => readAnswer(...answer, place);
+              return progress$.pipe(
                 take(1),
                 switchMap((progress) => signs(options, progress, read)),
                 supervise(
@@ -235,7 +235,7 @@ function eventOf(
   );
 }
 
-/** It is no proxy, but istiod accepts no other form of a node id. */
+/** This client is not a proxy, but istiod accepts no other form of a node id. */
 const nodeOf = (namespaces: readonly string[], { name, namespace }: McpSourceOptions['self']) =>
   create(NodeSchema, {
     id: `sidecar~127.0.0.1~${name}.${namespace}~${namespace}.svc.cluster.local`,

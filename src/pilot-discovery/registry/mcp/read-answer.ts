@@ -18,7 +18,7 @@ import { forbiddenName } from '../../mcp/forbidden-name.ts';
 import { readBody } from '../../mcp/read-body.ts';
 import { documentType } from '../../mcp/write-body.ts';
 
-/** A resource that a server has sent, and what its reader has made of it. */
+/** A resource that a server has sent, and the result of reading it. */
 export interface SentObject extends KubeObject {
   readonly content: ReadText;
 }
@@ -44,7 +44,7 @@ const perStep = 16;
 
 /**
  * Reads all resources of a kind, in steps. A resource that has not changed is not read again.
- * Throws if it cannot be known which resources there are. Pure.
+ * Throws if the answer does not show which resources there are. Pure.
  */
 export function* readAnswer(
   kind: ConfigKind,

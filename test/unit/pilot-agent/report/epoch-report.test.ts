@@ -58,7 +58,11 @@ const push = {
 } as const;
 const report = epochsReport(
   agent,
-  { ...noTimeline, epochs: [crashed, serves], stored: [{ of: 0, from: 1_000, to: 2_000 }] },
+  {
+    ...noTimeline,
+    epochs: [crashed, serves],
+    stored: [{ confirmedAt: 0, from: 1_000, to: 2_000 }],
+  },
   [push],
 );
 

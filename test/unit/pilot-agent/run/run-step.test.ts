@@ -62,7 +62,7 @@ describe('a step of a run', () => {
     ] as const;
     const config = {
       epoch: { kind: 'given', path: '/a', override: '' },
-      known: undefined,
+      validConfig: undefined,
       warnings: [],
       contributions,
     } as const;

@@ -61,7 +61,7 @@ function world() {
   const proxy = (names: readonly string[], who = caller) => {
     const signs: SecretsSign[] = [];
     const running: Subscription = credentials
-      .of$(who, new Set(names))
+      .secretsFor$(who, new Set(names))
       .subscribe({ next: (sign) => signs.push(sign), error });
     const bodies = () => {
       const last = signs.findLast((sign) => sign.type === 'secrets');

@@ -31,7 +31,7 @@ function made(most: number, silent = most) {
   };
   return {
     add,
-    asked: (port: number) => connections.asked(`10.0.0.1:${port}`),
+    asked: (port: number) => connections.noteServed(`10.0.0.1:${port}`),
     cut: (port: number) => connections.cut(`10.0.0.1:${port}`),
     admitted,
     told,

@@ -35,7 +35,7 @@ const listed = (keys: readonly string[], more = {}): Objects => ({
 const analyzed = (
   keys: readonly string[],
   messages: readonly ValidationMessage[] = [],
-  now: number = statusPauses.settled,
+  now: number = statusPauses.analysisLag,
 ): StatusesEvent => ({
   type: 'analyzed',
   messages: new Map(keys.map((key) => [key, messages])),
@@ -88,10 +88,9 @@ describe('reduceStatuses', () => {
         analyzed([route], [message]),
       ),
     ).toEqual(['', '']);
-    expect(effectsOf(listed([route]), analyzed([route], [], statusPauses.settled - 1))).toEqual([
-      '',
-      '',
-    ]);
+    expect(effectsOf(listed([route]), analyzed([route], [], statusPauses.analysisLag - 1))).toEqual(
+      ['', ''],
+    );
     expect(effectsOf(listed([route]), analyzed([other]))).toEqual(['', '']);
   });
 

@@ -27,7 +27,7 @@ describe('the metrics of the agent', () => {
         report,
         pause,
         enlarge,
-        own: () => Promise.resolve(families()),
+        ownFamilies: () => Promise.resolve(families()),
       }))
         pieces.push(piece);
       const rows = [...strictExposition(Buffer.concat(pieces).toString(), format).values()].flatMap(

@@ -114,7 +114,7 @@ describe('runExit', () => {
     expect(runExit(last, { agent: initialState }, ports)).toStrictEqual({
       code: 69,
       why,
-      ...(taken !== undefined && { taken }),
+      ...(taken !== undefined && { takenPort: taken }),
     });
   });
 
@@ -143,7 +143,7 @@ describe('runExit', () => {
       ).toStrictEqual({
         code: 69,
         why,
-        ...(taken !== undefined && { taken }),
+        ...(taken !== undefined && { takenPort: taken }),
       });
     },
   );

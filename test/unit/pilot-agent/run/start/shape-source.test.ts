@@ -61,7 +61,7 @@ describe('what shapes Envoy’s configuration', () => {
       mesh: { discoveryAddress: 'old:1', statusPort: 15_020 },
     };
     const now = { mesh: { discoveryAddress: 'new:2', statusPort: 15_999, concurrency: 3 } };
-    const { known, warnings, epoch } = await read(sourceOf(first, now));
+    const { validConfig: known, warnings, epoch } = await read(sourceOf(first, now));
     expect(known?.config).toEqual({ ...accepted(now).config, statusPort: 15_020, concurrency: 2 });
     expect(known?.sources).toEqual({ ...accepted(now).sources, concurrency: '--concurrency' });
     expect(warnings).toEqual([
@@ -88,7 +88,7 @@ describe('what shapes Envoy’s configuration', () => {
       sources: [{ ...files, paths: ['/b'] }],
       environment: { CA_ADDR: 'b:1' },
     });
-    const { known, warnings, epoch } = await read(sourceOf(first, now));
+    const { validConfig: known, warnings, epoch } = await read(sourceOf(first, now));
     expect(warnings).toEqual([
       'minDelay, sources, secrets: changed, which only a new agent can honour',
     ]);
@@ -161,7 +161,7 @@ describe('what shapes Envoy’s configuration', () => {
 
   it('names the node as it was at the start', async () => {
     const node = accepted({}).config.node;
-    const { known } = await read(sourceOf({}, { addresses: ['10.9.9.9'] }));
+    const { validConfig: known } = await read(sourceOf({}, { addresses: ['10.9.9.9'] }));
     expect(known?.config.node).toEqual({ ...node, addresses: ['10.9.9.9'] });
   });
 

@@ -139,7 +139,11 @@ describe('a certificate of Istio’s authority', () => {
     ],
     ['an empty token', () => writeFileSync(token, '\n'), 'the token is empty'],
     ['no token', () => rmSync(token), 'the token is missing'],
-    ['a token that is none', () => writeFileSync(token, 'faketoken'), 'none of a service account'],
+    [
+      'a token that is none',
+      () => writeFileSync(token, 'faketoken'),
+      'not that of a service account',
+    ],
   ])(
     'is not asked for with %s, and says so: another may be there in a moment',
     async (_, prepare, reason) => {

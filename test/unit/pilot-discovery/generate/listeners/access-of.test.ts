@@ -74,7 +74,7 @@ describe('who may connect to the ports of a workload: 80, 90 and others', () => 
     const environment = environmentOf(
       `${policy('{ action: DENY, rules: [{ from: [{ source: { notRequestPrincipals: ["*"] } }] }] }')}---\n${tokens('r', '[{ issuer: a, jwks: \'{"keys":[]}\' }]')}`,
     );
-    const { filters, of } = accessOf(environment, proxyIn(''));
+    const { filters, resourceKeys: of } = accessOf(environment, proxyIn(''));
     expect(filters.http.map(({ name }) => name)).toEqual([
       'envoy.filters.http.jwt_authn',
       'envoy.filters.http.rbac',
@@ -115,7 +115,7 @@ describe('who may connect to the ports of a workload: 80, 90 and others', () => 
     const environment = environmentOf(
       `${peers('{ selector: { matchLabels: { app: app } }, portLevelMtls: { 82: { mode: STRICT }, 80: { mode: DISABLE } } }')}---\n${policy(asks)}`,
     );
-    const { ports, of } = accessOf(environment, proxyIn(''));
+    const { ports, resourceKeys: of } = accessOf(environment, proxyIn(''));
     expect(ports).toEqual([80, 82]);
     expect(of).toEqual(['PeerAuthentication/default/p', 'AuthorizationPolicy/default/a']);
   });

@@ -34,7 +34,7 @@ function entries(...services: readonly string[]): readonly string[] {
     undefined,
   );
   return outboundEntries(bindings, (one) => [plainChain(one)]).map(({ address, chains, left }) => {
-    const inside = chains.map(({ type, of }) =>
+    const inside = chains.map(({ type, binding: of }) =>
       type === 'http' ? 'http' : [of.service.host, of.range, of.serverName].join(' ').trim(),
     );
     return `${address}: ${inside.join(', ')}${left.map(({ service, range }) => `, not ${service.host} ${range}`.trimEnd()).join('')}`;

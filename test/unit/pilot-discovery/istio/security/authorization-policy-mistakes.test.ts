@@ -39,7 +39,7 @@ describe('a mistake in an AuthorizationPolicy', () => {
     ],
     [
       "rules:\n  - to:\n      - operation: { methods: [''] }",
-      '7 spec.rules[0].to[0].operation.methods[0]: an empty text is met by nothing',
+      '7 spec.rules[0].to[0].operation.methods[0]: no request matches an empty text',
     ],
     [
       'rules:\n  - to:\n      - operation: { method: [GET] }',

@@ -3,11 +3,11 @@ import {
   noObjects,
   reduceObjects,
 } from '../../../../../src/pilot-discovery/registry/kubernetes/objects-state.ts';
-import type { FollowSign, LossCause } from '../../../../../src/shared/kube/follow-state.ts';
+import type { FollowSign, FollowFailure } from '../../../../../src/shared/kube/follow-state.ts';
 
 type Kind = 'Pod' | 'Service';
 
-const lost = (cause: LossCause, reason: string): FollowSign => ({
+const lost = (cause: FollowFailure, reason: string): FollowSign => ({
   type: 'lost',
   cause,
   reason,
