@@ -74,8 +74,7 @@ function* providerFindings(
   const namesake = providers.find((other) => other.name.toLowerCase() === name.toLowerCase());
   const right = providers.filter(isRight).map((provider) => provider.name);
   if (namesake !== undefined && isRight(namesake)) {
-    if ('address' in namesake)
-      yield* addressFindings(facts, telemetry, field, name, namesake.address);
+    if ('at' in namesake) yield* addressFindings(facts, telemetry, field, name, namesake.at);
   } else if (namesake !== undefined || builtIn.has(name.toLowerCase())) {
     // Metrics of any provider have no effect, as their reader says.
     if (what !== 'metrics')

@@ -34,10 +34,10 @@ type MeshFormat = Pick<MeshConfig, 'accessLogFormat' | 'accessLogEncoding'>;
 export function providerLog(
   mesh: MeshFormat,
   provider: LogProvider,
-  clusterOf: (service: Exclude<LogProvider, FileLog>['address']) => ProviderCluster | undefined,
+  clusterOf: (service: Exclude<LogProvider, FileLog>['at']) => ProviderCluster | undefined,
 ): AccessLog | undefined {
   if (provider.type === 'file') return fileLog(provider, mesh);
-  const reached = clusterOf(provider.address);
+  const reached = clusterOf(provider.at);
   if (reached === undefined) return undefined;
   switch (provider.type) {
     case 'http-service':

@@ -49,7 +49,7 @@ export function managerTracing(
   if (setting === undefined)
     return mesh.enableTracing ? { ...noSpans, spans: spansBy(node, settings, settings) } : noSpans;
   const provider = setting.spans === 'off' ? undefined : tracerNamed(mesh, setting.provider);
-  const reached = provider && clusterOfProvider(environment, node, provider.address);
+  const reached = provider && clusterOfProvider(environment, node, provider.at);
   if (provider === undefined || reached === undefined) return noSpans;
   const tags = setting.customTags ?? [];
   return {

@@ -32,7 +32,7 @@ export function clusterOfProvider(
 }
 
 const servicesOf = (provider: ExtensionProvider): readonly ProviderAddress[] =>
-  'address' in provider ? [provider.address] : [];
+  'at' in provider ? [provider.at] : [];
 
 /** Returns the clusters of all providers of the mesh that a proxy reaches, in their order. */
 export const clustersOfProviders = (environment: Environment, node: ProxyNode): readonly string[] =>

@@ -40,7 +40,7 @@ export interface JsonFields {
 interface TcpLogService {
   readonly name: string;
   readonly type: 'tcp-service';
-  readonly address: ProviderAddress;
+  readonly at: ProviderAddress;
   readonly logName: string;
   readonly filterState: readonly string[];
 }
@@ -55,7 +55,7 @@ interface HttpLogService extends Omit<TcpLogService, 'type'> {
 export interface OpenTelemetryLogs {
   readonly name: string;
   readonly type: 'open-telemetry-logs';
-  readonly address: ProviderAddress;
+  readonly at: ProviderAddress;
   readonly logName: string;
   /** An empty text means the line of Istio. */
   readonly text: string;

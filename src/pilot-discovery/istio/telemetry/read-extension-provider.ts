@@ -24,7 +24,7 @@ type Provider = Named<ExtensionProvider>;
 
 /** Reads the settings that all services for logs have. */
 const logService = (get: Get) => ({
-  address: providerAddress(get),
+  at: providerAddress(get),
   logName: get('logName', text),
   filterState: get('filterStateObjectsToLog', list(needed)),
 });
@@ -71,7 +71,7 @@ const openTelemetryFormat: ReadMember<{
 const openTelemetryLogs: ReadMember<Provider> = (value, place) =>
   members(value, place, [], (get) => ({
     type: 'open-telemetry-logs',
-    address: providerAddress(get),
+    at: providerAddress(get),
     logName: get('logName', text),
     ...(get('logFormat', maybe(openTelemetryFormat)) ?? { text: '', attributes: {} }),
   }));

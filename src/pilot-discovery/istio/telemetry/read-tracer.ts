@@ -48,7 +48,7 @@ const spanHeader: ReadMember<SpanHeader> = (value, place) =>
   });
 
 const common = (get: Get) => ({
-  address: providerAddress(get),
+  at: providerAddress(get),
   maxTagLength: get('maxTagLength', tagLength),
 });
 
@@ -74,7 +74,7 @@ const skywalking: ReadMember<NamelessTracer> = (value, place) =>
   members(value, place, [], (get, has) => {
     if (has('accessToken')) warn(place, 'its accessToken has no effect, as with istiod');
     get('accessToken', ignored);
-    return { type: 'skywalking', address: providerAddress(get) };
+    return { type: 'skywalking', at: providerAddress(get) };
   });
 
 const overHttp: ReadMember<SpanExporter> = (value, place) =>

@@ -24,7 +24,7 @@ interface LightstepTracer extends LimitedTracer {
 interface SkywalkingTracer {
   readonly name: string;
   readonly type: 'skywalking';
-  readonly address: ProviderAddress;
+  readonly at: ProviderAddress;
 }
 
 export interface OpenTelemetryTracer extends LimitedTracer {
@@ -36,7 +36,7 @@ export interface OpenTelemetryTracer extends LimitedTracer {
 
 interface LimitedTracer {
   readonly name: string;
-  readonly address: ProviderAddress;
+  readonly at: ProviderAddress;
   /** The longest tag of a path, in bytes; undefined means the default of Envoy. */
   readonly maxTagLength: number | undefined;
 }
