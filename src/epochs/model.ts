@@ -6,7 +6,10 @@ import type { Reading } from '../streams/reading.ts';
 interface Claimed {
   readonly epoch: number;
   readonly reading: Reading<EpochConfig>;
-  /** The claim goes on even if its reading is the running one: a restart by hand, or a rescue. */
+  /**
+   * The claim is kept even if the running Envoy has the same reading: for a restart by hand, or a
+   * rescue.
+   */
   readonly forced: boolean;
 }
 

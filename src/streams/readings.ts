@@ -36,8 +36,8 @@ export interface ReadingDelays {
   /** The time between two readings that nothing triggers, in case an event was lost. */
   readonly reread?: number;
   /**
-   * The silence after a change before the source is read in advance, while the window is still
-   * open. If it is left out, nothing is read in advance.
+   * How long nothing must have changed before the source is read in advance, while the window is
+   * still open. If it is left out, nothing is read in advance.
    */
   readonly quiet?: number;
   /**
@@ -95,12 +95,12 @@ type RawSign<Config> =
  * differences from the one before. Also emits the changes themselves.
  *
  * The source is read `minDelay` after the first of several changes. It is read at once when it
- * becomes ready, after a change that is already gathered, and for each of `orders$`, whose values
- * say who requests it. Every `reread` ms (60 s) it is read as if there had been a change. Readings
- * come one at a time, in the order in which they began: no slow one overtakes a newer one. The
- * first one waits for no change, and nothing is watched before it, so that the first epoch does not
- * wait for the watcher either. An error is reported and followed by another try, as {@link
- * supervise} does. Cold; never ends, never errors.
+ * becomes ready, after a change that the source itself has gathered, and for each of `orders$`,
+ * whose values say who requests it. Every `reread` ms (60 s) it is read as if there had been a
+ * change. Readings come one at a time, in the order in which they began: no slow one overtakes a
+ * newer one. The first one waits for no change, and nothing is watched before it, so that the first
+ * epoch does not wait for the watcher either. An error is reported and followed by another try, as
+ * {@link supervise} does. Cold; never ends, never errors.
  *
  * With `quiet` the source is read once more in each window, at the first pause of that length: so
  * slow work can be done before the window closes. No reading is compared with that one.

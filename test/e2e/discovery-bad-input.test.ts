@@ -85,7 +85,7 @@ describe('pilot-discovery with bad input', () => {
       'perhaps',
       "PILOT_ENABLE_EDS_DEBOUNCE: 'perhaps' is not true or false",
     ],
-    ['PILOT_DEBOUNCE', 'never', "PILOT_DEBOUNCE: 'never' is not adaptive, or empty"],
+    ['PILOT_DEBOUNCE', 'never', "PILOT_DEBOUNCE: 'never' is neither adaptive nor empty"],
   ])('%s=%s ends with 64 and one line', async (name, value, said) => {
     const ended = await run(['discovery', '--configDir', folder], { [name]: value });
     expect(ended).toMatchObject({ exitCode: 64, stderr: `pilot-discovery: ${said}` });

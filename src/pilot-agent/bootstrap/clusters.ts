@@ -34,11 +34,11 @@ export interface RemoteCluster {
   readonly more?: Readonly<Record<string, Json>>;
   /** The maximum number of requests on one connection. */
   readonly requestsPerConnection?: number;
-  /** Looks the name up again when its DNS record expires, not each `dnsRefreshRate`. */
+  /** Looks the name up again when its DNS record expires, instead of every `dnsRefreshRate`. */
   readonly respectTtl?: boolean;
 }
 
-/** In ms. Envoy refuses to look up names each millisecond. */
+/** In ms. Envoy refuses to look names up every millisecond. */
 const fastestRefresh = 2;
 /**
  * Envoy retries a failed lookup after 1 to 5 s. With `dnsRefreshRate` alone, a proxy that starts
@@ -222,7 +222,7 @@ export function xdsCluster(inputs: BootstrapInputs, { problems }: Findings): Jso
   if (secured && sans.length === 0)
     problems.push({
       place: 'controlPlaneAuthPolicy',
-      text: 'MUTUAL_TLS wants a name that the control plane proves to have',
+      text: 'MUTUAL_TLS needs a name that the certificate of the control plane has',
     });
   if (address === undefined || (secured && sans.length === 0)) return undefined;
   if (xdsSocket !== undefined) return socketCluster('xds-grpc', xdsSocket);

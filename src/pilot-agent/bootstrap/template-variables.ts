@@ -242,8 +242,8 @@ interface Secured {
 }
 
 /**
- * Returns the TLS of a service that Envoy reports to. Unsound settings are a warning, and the
- * service is left out: Envoy does not speak plaintext to it instead.
+ * Returns the TLS of a service that Envoy reports to. If the settings are unsound, there is a
+ * warning, and the service is left out. Envoy never reports to it in plaintext instead.
  */
 function secured(
   settings: TlsSettings | undefined,
@@ -251,7 +251,7 @@ function secured(
   findings: Findings,
 ): Secured {
   if (settings === undefined) return { isSound: true };
-  const sound = sparing(findings, 'what it belongs to is left out', (tlsFindings) => ({
+  const sound = sparing(findings, 'the service with these settings is left out', (tlsFindings) => ({
     tls: upstreamTls({ settings, ...rest }, tlsFindings),
   }));
   return { isSound: sound !== undefined, ...sound };

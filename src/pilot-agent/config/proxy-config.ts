@@ -216,16 +216,16 @@ export const proxyConfigSchema = value.message({
 });
 
 /**
- * Says whether a proxy can serve without a field. If an injected text has a wrong value for such a
- * field, the value is left out with a warning. The address and trust of the control plane, folders,
- * ports and times are not such fields. Pure.
+ * Returns whether a proxy can serve without a field. If an injected text has a wrong value for such
+ * a field, the value is left out with a warning. The address and trust of the control plane,
+ * folders, ports and times are not such fields. Pure.
  */
 export function isOptional(field: string): boolean {
   return optionalFields.has(field);
 }
 
 /**
- * Says whether the rest of an optional field is useful without this member, `field.member`. No
+ * Returns whether the rest of an optional field is useful without this member, `field.member`. No
  * member that secures a connection is optional. Pure.
  */
 export function isOptionalMember(path: string): boolean {
@@ -235,7 +235,7 @@ export function isOptionalMember(path: string): boolean {
 }
 
 /**
- * Says whether a path in a ProxyConfig secures a connection. Without such a field the connection
+ * Returns whether a path in a ProxyConfig secures a connection. Without such a field the connection
  * might be less secure than intended. Pure.
  */
 export function isSecuring(path: string): boolean {

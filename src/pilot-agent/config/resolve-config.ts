@@ -56,7 +56,7 @@ export type ResolvedConfig =
       readonly rest: Rest;
     };
 
-/** The known rest of a configuration with problems, so that later checks can use it. */
+/** The part of a configuration with problems that is known. Later checks use it. */
 export interface Rest {
   /** Each wrong value is replaced by that of a lower layer, or by the default. */
   readonly config: AgentConfig;
@@ -249,7 +249,7 @@ function nodeOf(
   });
 }
 
-/** Returns the problems of unknown flags that are nearly known ones. */
+/** Returns the problems of unknown flags that resemble a known one. */
 function typos(unknownFlags: readonly string[]): readonly Problem[] {
   return unknownFlags.flatMap((flag) => {
     const right = meant(flag, knownFlags);

@@ -29,12 +29,12 @@ interface FallbackState {
 }
 
 /**
- * Uses the first source once it has content, and as long as it has; until then the fallback. A
- * first source that keeps its last content never goes back to the fallback.
+ * Uses the first source while it has content, and the fallback otherwise. If the first source keeps
+ * its last content, the fallback is not used again.
  *
- * For others it is one source with one status: that of the source that serves. If neither source is
- * composed of several, the status has the name of the first. While the fallback serves, an absent
- * first source is no trouble.
+ * Subscribers see one source with one status: that of the source in use. If neither source is
+ * composed of several, the status has the name of the first. While the fallback is in use, the
+ * absence of the first source is not reported as trouble.
  */
 export function withFallback(
   first: ContributingSource,

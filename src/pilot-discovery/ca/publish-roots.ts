@@ -82,8 +82,8 @@ export const followNamespaces$ = (
 /**
  * Writes the roots of the mesh into the ConfigMap `istio-ca-root-cert` of each selected namespace,
  * from which pods mount them, or its CRLs into `istio-ca-crl`; and writes them again if somebody
- * changes or removes them. Emits what an operator has to know. As long as the API does not answer,
- * or refuses, nothing is written.
+ * changes or removes them. Emits the news for an operator. As long as the API does not answer, or
+ * refuses, nothing is written.
  *
  * Cold: a subscription follows the API. Never completes, never errors.
  */

@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts';
 import { entriesBy } from './grouped.ts';
 import { partsOf, resourceAt, type Resources } from './resources.ts';
 
-/** Returns the texts by which the index `pods` has the Pods of a Node. */
+/** Returns the texts under which the index `pods` has the Pods of a Node. */
 export const onNode = (node: string): readonly string[] => ['on', node];
 
 /** Returns changed keys, and those of the Pods on each changed Node. */

@@ -172,7 +172,7 @@ const selectionOf = ({ mesh, resources }: Pick<Store, 'mesh' | 'resources'>): Se
   resources,
 });
 
-/** Adds resources of namespaces that are seen now, and leaves out those that are not seen. */
+/** Adds resources of namespaces that the selectors select now, and leaves out all others. */
 function selectWinners(before: Store, after: Store, winners: Winners): void {
   const namespaces = new Map([...winners].filter(([key]) => partsOf(key).kind === 'Namespace'));
   const selection = { ...after, resources: withResources(before.resources, namespaces) };
@@ -209,8 +209,9 @@ function firstOf(states: readonly SourceState[], key: ResourceKey): AnyResource 
 }
 
 /**
- * Returns the current flaws of all sources, one for each resource that an earlier source has too,
- * and one if the rules of the whole mesh are not seen.
+ * Returns the current flaws of all sources. Adds one for each resource that an earlier source has
+ * too, and one if the selectors do not select the root namespace, which has the rules of the whole
+ * mesh.
  */
 export function flawsOf(store: Store): readonly Flaw[] {
   const { resources, sources } = store;

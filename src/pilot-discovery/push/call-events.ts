@@ -141,7 +141,7 @@ function fault(code: number, reason: string): Extract<CallEvent, { readonly type
   return { type: 'fault', fault: { how: 'status', code, reason } };
 }
 
-/** Emits the views of a client, or a fault if there is none, now or after waiting. */
+/** Emits the views of a client. If it gets none, now or after a wait, emits a fault. */
 function views(
   node: Node,
   names: EnvoyRequest['names'],
@@ -189,7 +189,7 @@ function endOf(
       : {
           how: 'at once',
           why: 'stuck',
-          reason: `it has not taken an answer for ${clientLimits.late.value / 1_000} s, and others wait`,
+          reason: `it has not read an answer for ${clientLimits.late.value / 1_000} s, and others wait`,
         };
   const fault: CallEvent = { type: 'fault', fault: callFault };
   return ms === 0 ? of(fault) : timer(ms, scheduler).pipe(map(() => fault));

@@ -16,7 +16,7 @@ export interface AnswerTurn {
   readonly type: 'turn';
   readonly connection: number;
   readonly purpose: Answer['purpose'];
-  /** The size of the answer, nearly. */
+  /** The approximate size of the answer. */
   readonly bytes: number;
   /** Writes the answer, emits `written` when the turn is over, and completes. */
   readonly written$: Observable<AdsEvent>;

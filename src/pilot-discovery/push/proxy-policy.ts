@@ -42,7 +42,7 @@ function chooseAnswer(
   if (warms !== undefined && !(state.isOverdue && areFirst(type, subscription, changed)))
     return { type: 'wait', waitsFor: changed.size > 0 ? warms : undefined };
   const isNew = answers === 0;
-  const isWhole = isToldWhole(state, type);
+  const isWhole = sendsAll(state, type);
   const gone = goneOf(state, type, view[type], allGone);
   const goAtOnce = type !== 'cluster' || (isNew && isWhole) || gone.length === 0;
   const needed = !goAtOnce && changed.size === 0 ? neededBy(state, view) : undefined;
@@ -88,8 +88,8 @@ function extraEndpoints(
   const emptied = new Set(goneEndpoints(state, view.endpoint));
   const withoutEndpoints = [...missing, ...emptied];
   const empty = withoutEndpoints.slice(0, mostEmpty).map(emptyAssignment);
-  // Endpoints that are no longer in the view: their clusters have changed, and go as soon as
-  // nothing refers to them.
+  // Endpoints that are no longer in the view. They are sent again as the proxy has them: their
+  // clusters have changed, and are removed once nothing refers to them.
   const again = open.flatMap((name) => wholeIn(clientResources.get(name)));
   // If only their version is known, because the proxy came back with it, they stay unanswered until
   // the view has them again.
@@ -113,7 +113,8 @@ function writeAnswer(
   { state, view }: Context,
 ): WrittenAnswer<ProxyKind> {
   const { version } = view[type];
-  // Only routes: a name for which there is no route is answered if the proxy has nothing under it.
+  // Only for routes: a requested route that does not exist is reported as removed, even if the
+  // proxy never had it.
   const absent =
     type === 'route'
       ? [...before.unanswered].filter(
@@ -123,7 +124,7 @@ function writeAnswer(
   const content = {
     typeUrl: typeUrls[type],
     version: leaves === 'nothing' ? version : `${version}+`,
-    resources: isToldWhole(state, type)
+    resources: sendsAll(state, type)
       ? [...clientResources.values()].flatMap(wholeIn)
       : [...given.values()],
     removed: state.variant === 'delta' ? [...removed, ...absent] : [],
@@ -134,7 +135,7 @@ function writeAnswer(
   return { nonce, note: view.snapshot, message };
 }
 
-function isToldWhole({ variant }: ProxyStream, type: XdsType): boolean {
+function sendsAll({ variant }: ProxyStream, type: XdsType): boolean {
   return variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
 }
 

@@ -85,7 +85,7 @@ export function reduceCall(state: CallState, event: CallEvent): Step<CallState, 
     case 'taken':
       return [{ ...state, waiting: state.waiting.slice(1) }, []];
     case 'stuck': {
-      const reason = `it has taken nothing for ${clientLimits.reading.value / 1_000} s`;
+      const reason = `it has read nothing for ${clientLimits.reading.value / 1_000} s`;
       return [state, [{ type: 'fault', fault: { how: 'at once', why: 'stuck', reason } }]];
     }
     case 'fault':
@@ -129,7 +129,7 @@ function answering(state: CallState, effects: readonly ProxyEffect[]): Step<Call
       if (effect.type !== 'answer') return [before, [...done, effect]];
       const waiting = [...before.waiting, effect.answer];
       if (!isTooMuch(before.waiting, waiting)) return [{ ...before, waiting }, [...done, effect]];
-      const reason = `it accepts what it has not read: ${before.waiting.length} answers`;
+      const reason = `it ACKs answers that it has not read: ${before.waiting.length} are unread`;
       return [before, [...done, { type: 'fault', fault: { how: 'at once', why: 'lies', reason } }]];
     },
     [state, []],

@@ -34,7 +34,7 @@ export interface ContentSettings {
 }
 
 interface RegistrySource {
-  /** Returns why it cannot be read at all, for a person; undefined if it can. */
+  /** Returns why the registry cannot be read at all, for a person; undefined if it can. */
   readonly lack: (settings: ContentSettings) => string | undefined;
   readonly sources: (settings: ContentSettings) => readonly ContentSource[];
 }
@@ -75,7 +75,7 @@ export interface ContentPlaces {
 }
 
 /**
- * Returns the places to read. If there is no other one, it is Kubernetes.
+ * Returns the places to read. If no setting names one, that is Kubernetes.
  *
  * @throws Fatal if there is nothing to read
  */

@@ -181,7 +181,7 @@ function configReadersOf({ flag, addProblem }: SettingReader): ConfigReaders {
   const readers = readConfigReaders(namesIn(flag('configReaders')));
   if (!('wrong' in readers)) return readers;
   addProblem(
-    `--configReaders: '${readers.wrong}' is not NAMESPACE/ACCOUNT (such as istio-system/istiod), and not plaintext`,
+    `--configReaders: '${readers.wrong}' is neither NAMESPACE/ACCOUNT (such as istio-system/istiod) nor plaintext`,
   );
   return noReaders;
 }
@@ -234,7 +234,7 @@ function debounceOf({
 }: SettingReader): DiscoveryConfig['debounce'] {
   const how = variable('PILOT_DEBOUNCE');
   if (how !== undefined && how !== 'adaptive')
-    addProblem(`PILOT_DEBOUNCE: '${how}' is not adaptive, or empty`);
+    addProblem(`PILOT_DEBOUNCE: '${how}' is neither adaptive nor empty`);
   return {
     after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),
     max: ofVariable('PILOT_DEBOUNCE_MAX', 10_000),
@@ -276,7 +276,7 @@ function blockedRangesOf({ variable, addProblem }: SettingReader): BlockedRanges
   const ranges = blockedRanges(variable('BLOCKED_CIDRS_IN_JWKS_URIS') ?? usuallyBlocked);
   if (!('wrong' in ranges)) return ranges;
   addProblem(
-    `BLOCKED_CIDRS_IN_JWKS_URIS: '${ranges.wrong}' is not a range (such as 10.0.0.0/8), and not none`,
+    `BLOCKED_CIDRS_IN_JWKS_URIS: '${ranges.wrong}' is neither a range (such as 10.0.0.0/8) nor none`,
   );
   return { blocks: () => true };
 }

@@ -100,7 +100,10 @@ async function settingsOf({ given, logging, leftover, env }: WholeDiscovery) {
   };
 }
 
-/** Returns the lines that the log begins with. `dumped`: why a core dump would have memory. */
+/**
+ * Returns the first lines of the log. `dumped`: why a core dump would contain the memory of the
+ * process; undefined if it would not.
+ */
 function startLines(
   config: DiscoveryConfig,
   { folders, servers, registries }: ContentPlaces,

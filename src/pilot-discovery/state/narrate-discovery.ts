@@ -118,7 +118,9 @@ function pushedLine({ connections }: DiscoveryView, { snapshot }: Built): LogLin
   });
 }
 
-/** Returns no line if there was one about the address lately: then it is only counted. */
+/**
+ * Returns no line if the log lately had one about this address; the refusal is then only counted.
+ */
 function refusalLines(
   { refusals }: DiscoveryView,
   event: Extract<DiscoveryEvent, { type: 'caller-refused' | 'secrets-refused' }>,

@@ -76,7 +76,7 @@ const may = {
 
 /**
  * Writes what an analysis finds into the status of the objects, as long as this instance holds the
- * lease. Emits what an operator has to know. Nothing is written while the source cannot be read.
+ * lease. Emits the news for an operator. Nothing is written while the source cannot be read.
  *
  * Cold: a subscription takes part in the election. Never completes, never errors.
  */
@@ -178,7 +178,7 @@ interface Analysis {
   readonly messages: ReadonlyMap<ResourceKey, readonly ValidationMessage[]>;
 }
 
-/** Returns the analysis of a view; that before it if nothing has changed. */
+/** Returns the analysis of a view; the previous analysis if nothing has changed. */
 function analysisAfter(
   before: Analysis | undefined,
   { store, snapshot }: AnalyzedView,

@@ -159,7 +159,7 @@ function unsent<K extends SubscriptionKind>(
   return [state, [{ type: 'unsent', waitsFor }]];
 }
 
-/** Clears the NACKed resources: the client now lacks others, or none at all. */
+/** Forgets the NACKed resources, because the client now lacks other resources, or none. */
 function freed<K extends SubscriptionKind>(state: TypeSubscription<K>): TypeSubscription<K> {
   return { ...state, refused: new Map(), refusal: undefined };
 }

@@ -12,7 +12,9 @@ import { isHttp2 } from '../../istio/fields/is-http.ts';
 type Cluster = Init<typeof ClusterSchema>;
 type HttpProtocolOptions = Init<typeof HttpProtocolOptionsSchema>;
 
-/** The HTTP version of a cluster; `unsaid` if no version is configured: HTTP/1.1, if any. */
+/**
+ * The HTTP version of a cluster. `unsaid`: no version is configured, so HTTP requests use HTTP/1.1.
+ */
 export type UpstreamHttp = 'unsaid' | 'http1' | 'http2' | 'as-downstream';
 
 /** The limit of a threshold that is not configured: Istio sets none of its own. */

@@ -132,7 +132,7 @@ function byPlace(a: Placed, b: Placed): number {
   return a.locality === b.locality ? a.priority - b.priority : a.locality < b.locality ? -1 : 1;
 }
 
-/** More than the number of distances. */
+/** It must be larger than any distance, which is added to a multiple of it. */
 const levels = 8;
 
 function distanceOf(
@@ -163,7 +163,7 @@ function wantedLabel(text: string, place: LocalityPlace): WantedLabel {
   return { name, value: value ?? ownMember(placeLabels(place), name) ?? '' };
 }
 
-/** Counts the labels that do not match: the first of them, and all that follow it. */
+/** Counts the labels from the first one that does not match to the last. */
 function unmet(labels: Labels, wanted: readonly WantedLabel[]): number {
   const first = wanted.findIndex(({ name, value }) => (ownMember(labels, name) ?? '') !== value);
   return first === -1 ? 0 : wanted.length - first;

@@ -19,7 +19,7 @@ export type ReachEndpoints = (endpoints: readonly Endpoint[]) => readonly Reache
 
 type Reader = Pick<ProxyNode, 'network' | 'networkView'>;
 
-/** Returns all that the endpoints of a proxy depend on by its network, as a text. */
+/** Returns, as a text, everything about its network that affects the endpoints of a proxy. */
 export const scopeOfNetwork = (
   { networks }: Pick<Environment, 'networks'>,
   { network, networkView }: Reader,
@@ -137,7 +137,10 @@ const leastCommonMultiple = (a: number, b: number): number => (a / greatestCommo
 const greatestCommonDivisor = (a: number, b: number): number =>
   b === 0 ? a : greatestCommonDivisor(b, a % b);
 
-/** As in istiod, ranges are for endpoints of Kubernetes; a range counts more than the cluster. */
+/**
+ * As in istiod, ranges are for endpoints of Kubernetes. If a range and the cluster name different
+ * networks, the range wins.
+ */
 function networkFinder({ ranges }: MeshNetworks): NetworkIndex['networkOf'] {
   const checks = ranges.map(({ network, selects }) => ({
     network,

@@ -40,7 +40,7 @@ const outboundViews = memoTable<SortedView>();
 const viewOf = (listeners: readonly XdsResource[]): SortedView =>
   outboundViews([listeners], '', () => withResources(noResources, byName(listeners)));
 
-/** If several have a name, the first one counts. */
+/** If several have the same name, the first one counts. */
 const byName = (listeners: readonly XdsResource[]) =>
   listeners.toReversed().map((listener) => [listener.name, listener] as const);
 
@@ -56,7 +56,7 @@ export const listenersOf = (environment: Environment, node: ProxyNode): readonly
         ...inboundListeners(environment, node),
       ];
 
-/** Returns the inputs of listeners. As long as they are equal, one by one, the listeners are. */
+/** Returns the inputs of listeners. If they are equal one by one, the listeners are equal. */
 export function inputsOfListeners(environment: Environment, node: ProxyNode): readonly unknown[] {
   const { mesh, peerAuthentications, accessPolicies, fetchedKeys } = environment;
   if (node.role === 'router') {

@@ -28,8 +28,9 @@ const close: LocalitySettings = {
 
 /**
  * Returns how requests to a service prefer localities. A rule comes before the preference of the
- * service. As in Istio, a rule needs outlier detection for failover; the preference, and regions of
- * zones, do not.
+ * service. As in Istio, a rule needs outlier detection for failover. The preference of the service
+ * does not need it, and neither does failover between regions if Envoy itself chooses between
+ * zones.
  */
 export function localityPolicyOf(
   { loadBalancer, outlierDetection }: PortPolicy,

@@ -38,7 +38,7 @@ export interface ProxyNode {
   /** The listeners whose connections are spread evenly over the threads of Envoy. */
   readonly exactBalance: { readonly inbound: boolean; readonly outbound: boolean };
   readonly istioVersion: string;
-  /** Who has the secrets of its gateways that rules name. */
+  /** Who provides the secrets that rules name for its gateways. */
   readonly credentials: 'agent' | 'control-plane';
   /** TLS_CLIENT_* and TLS_SERVER_* of the metadata: paths of files; '' if they are not set. */
   readonly tls: {

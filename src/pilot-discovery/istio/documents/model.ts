@@ -79,8 +79,8 @@ export interface Resource<K extends Kind = Kind> {
   readonly createdMs: number;
   readonly origin: Origin;
   /**
-   * The consequence, in a sentence, if the resource is refused, never had a good version, and so
-   * closes what it would restrict. Undefined for a good resource.
+   * The consequence, in a sentence, of a refused resource that never had a good version: it closes
+   * what it would restrict. Undefined for a good resource.
    */
   readonly closes?: string;
   /** The resource as other control planes get it; undefined if none may read it. */

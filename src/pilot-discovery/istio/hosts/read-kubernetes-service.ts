@@ -112,7 +112,7 @@ function sayWhatIsLeftOut(get: Get, place: Place): void {
 const clusterIp: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (read === '' || read === 'None') return read;
-  if (isIP(read) === 0) wrong(place, `'${read}' is no IP address, and not None`);
+  if (isIP(read) === 0) wrong(place, `'${read}' is neither an IP address nor None`);
   return isIP(read) === 0 ? '' : canonicalAddress(read);
 };
 
@@ -136,7 +136,7 @@ function reachedBy(get: Get, has: (name: string) => boolean, place: Place): Reac
   if (alone !== '' && first !== alone)
     wrong(
       below(place, 'clusterIPs'),
-      `the first of them, '${first}', is not clusterIP, '${alone}'`,
+      `the first address is '${first}', and clusterIP is '${alone}': give the same`,
     );
   if (several.length > 1 && several.includes('None'))
     wrong(
@@ -169,7 +169,7 @@ const atPod: ReadMember<number | string | undefined> = (value, place) => {
   if (value.length <= 15 && isLabel(value)) return value;
   wrong(
     place,
-    `'${value}' is no number from 1 to 65535, and no name of a port: 15 letters, digits and - at most`,
+    `'${value}' is neither a port from 1 to 65535 nor the name of a port: at most 15 letters, digits and -`,
   );
   return undefined;
 };

@@ -75,7 +75,7 @@ const address: ReadMember<string> = (value, place) => {
   return isRight ? canonicalAddress(read) : read;
 };
 
-/** Reads an IP address, a name, or a path. Only in a path does case matter. */
+/** Reads an IP address, a name, or a path. Case matters only in a path. */
 const placeOfWork: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   return read.startsWith('unix:') ? read : canonicalHost(read);

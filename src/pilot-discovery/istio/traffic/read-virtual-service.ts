@@ -51,7 +51,7 @@ const values: ReadMember<Readonly<Record<string, string>>> = (value, place) => {
 
 function checkName(name: string, place: Place): void {
   if (name.toLowerCase() === 'host' || name === ':authority') return;
-  if (name.startsWith(':')) wrong(place, `'${name}' is not to be changed: use rewrite`);
+  if (name.startsWith(':')) wrong(place, `'${name}' cannot be changed here: use rewrite`);
   else if (!isHeaderName(name)) wrong(place, `'${name}' is no name of a header`);
 }
 
@@ -139,7 +139,7 @@ const retries: ReadMember<Retries> = (value, place) =>
     if (attempts === 0 && ['perTryTimeout', 'retryOn', 'retryRemoteLocalities'].some(has))
       wrong(
         below(place, 'attempts'),
-        'nothing is tried again: give the number of attempts, or leave the others out',
+        'without attempts there are no retries: give attempts, or leave the other fields out',
       );
     for (const word of retryOn.split(',').map((part) => part.trim()))
       if (word !== '' && !retryReasons.has(word) && !/^[1-5]\d\d$/.test(word))

@@ -22,7 +22,7 @@ const groups: Readonly<Record<Group, { readonly name: string; readonly apiVersio
   telemetry: { name: 'telemetry.istio.io', apiVersion: '' },
 };
 
-/** The version of each kind that is missing in the version that the API prefers for its group. */
+/** The preferred version of a group may lack a kind. These kinds are read in this version. */
 const olderVersions: ReadonlyMap<WrittenKind, string> = new Map([['ProxyConfig', 'v1beta1']]);
 
 /**

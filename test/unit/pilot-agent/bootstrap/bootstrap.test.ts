@@ -365,7 +365,7 @@ describe('bootstrap', () => {
       config: { controlPlaneAuthPolicy: 'MUTUAL_TLS' },
       inputs: { sans: [] },
       said: [
-        'controlPlaneAuthPolicy: MUTUAL_TLS wants a name that the control plane proves to have',
+        'controlPlaneAuthPolicy: MUTUAL_TLS needs a name that the certificate of the control plane has',
       ],
     },
     {

@@ -327,7 +327,7 @@ describe('templateVariables', () => {
         (place) =>
           expect.stringMatching(
             new RegExp(
-              `^${place}.tlsSettings.clientCertificate: .*: what it belongs to is left out$`,
+              `^${place}.tlsSettings.clientCertificate: .*: the service with these settings is left out$`,
             ),
           ) as unknown,
       ),

@@ -118,7 +118,7 @@ describe('what the control plane says of itself', () => {
   });
 
   it('counts the streams of proxies that do not read, and says so', () => {
-    const reason = 'it has taken nothing for 300 s';
+    const reason = 'it has read nothing for 300 s';
     const event = { type: 'reads-nothing', connection: 7, address: '10.0.0.1:5', reason } as const;
     const view = after([connected, 0], [event, 5]);
     expect(value(view, 'pilot_xds_unread_streams')).toBe(1);

@@ -243,7 +243,7 @@ describe('serveAds', () => {
     ).toHaveLength(1);
   });
 
-  it('ends a proxy that accepts what it has not read', async () => {
+  it('ends a proxy that ACKs an answer that it has not read', async () => {
     const view$ = new BehaviorSubject(view(0, { a: '0'.repeat(3 << 20) }));
     const { port, events } = await served(() => view$);
     const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } }).on(
@@ -263,7 +263,7 @@ describe('serveAds', () => {
       say({ responseNonce: nonces().at(-1) ?? '' });
       view$.next(view(number, { a: String(number % 10).repeat(3 << 20) }));
     }
-    expect(reasons()).toEqual(['it accepts what it has not read: 5 answers']);
+    expect(reasons()).toEqual(['it ACKs answers that it has not read: 5 are unread']);
     await expect.poll(() => events.at(-1)?.type).toBe('disconnected');
   });
 
@@ -315,7 +315,7 @@ describe('serveAds', () => {
     clock.maxFrames = 300_000;
     clock.flush();
     expect(events.filter(({ type }) => type === 'reads-nothing')).toMatchObject([
-      { connection: 1, reason: 'it has taken nothing for 300 s' },
+      { connection: 1, reason: 'it has read nothing for 300 s' },
     ]);
     await expect.poll(() => events.at(-1)?.type).toBe('disconnected');
   });
@@ -341,7 +341,7 @@ describe('serveAds', () => {
     clock.maxFrames = 5_010;
     await until('written', 2);
     expect(events.filter(({ type }) => type === 'reads-nothing')).toMatchObject([
-      { connection: 1, reason: 'it has not taken an answer for 5 s, and others wait' },
+      { connection: 1, reason: 'it has not read an answer for 5 s, and others wait' },
     ]);
   });
 

@@ -48,7 +48,7 @@ describe('a mistake in a Service', () => {
     ],
     [
       'ports: [{ port: 80, targetPort: a-name-that-is-too-long }]',
-      "5 spec.ports[0].targetPort: 'a-name-that-is-too-long' is no number from 1 to 65535, and no name of a port: 15 letters, digits and - at most",
+      "5 spec.ports[0].targetPort: 'a-name-that-is-too-long' is neither a port from 1 to 65535 nor the name of a port: at most 15 letters, digits and -",
     ],
     [
       `ports: [${many(257, (index) => `{ port: ${index + 1}, name: p${index} }`)}]`,
@@ -58,10 +58,10 @@ describe('a mistake in a Service', () => {
       `${http}\ntype: Clusterip`,
       "6 spec.type: 'Clusterip' is not one of ClusterIP, NodePort, LoadBalancer, ExternalName",
     ],
-    [`${http}\nclusterIP: here`, "6 spec.clusterIP: 'here' is no IP address, and not None"],
+    [`${http}\nclusterIP: here`, "6 spec.clusterIP: 'here' is neither an IP address nor None"],
     [
       `${http}\nclusterIP: 10.0.0.1\nclusterIPs: [10.0.0.2]`,
-      "7 spec.clusterIPs: the first of them, '10.0.0.2', is not clusterIP, '10.0.0.1'",
+      "7 spec.clusterIPs: the first address is '10.0.0.2', and clusterIP is '10.0.0.1': give the same",
     ],
     [
       `${http}\nclusterIPs: [10.0.0.1, 10.0.0.2]`,

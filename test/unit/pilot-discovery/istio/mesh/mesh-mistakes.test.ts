@@ -223,7 +223,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       "{ hosts: [a.com], http: [{ route: [{ destination: { host: b.com } }], headers: { request: { set: { ':path': c } } } }] }",
-      "http[0].headers.request.set.:path: ':path' is not to be changed: use rewrite",
+      "http[0].headers.request.set.:path: ':path' cannot be changed here: use rewrite",
     ],
     [
       "{ hosts: [a.com], http: [{ route: [{ destination: { host: b.com } }], headers: { response: { add: { a: '%BAD%' } } } }] }",
