@@ -95,7 +95,7 @@ describe('check of Envoy', () => {
 
   it.each([
     ['does not run', 'exit 1', 'fail', 'envoy broken', /does not run/],
-    ['is something else', 'echo hello', 'fail', 'envoy broken', /does not say its version/],
+    ['is something else', 'echo hello', 'fail', 'envoy broken', /is not an Envoy/],
     [
       'is too old',
       'echo "envoy  version: abc/1.35.9/Clean/RELEASE/BoringSSL"',

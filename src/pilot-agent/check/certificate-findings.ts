@@ -100,7 +100,7 @@ async function checkRoots(path: string, awaited: ReadonlySet<string>): Promise<r
     return [
       fail(
         'certificate unusable',
-        `${path}: no root certificate is in it that parses`,
+        `${path}: it has no root certificate that can be parsed`,
         'write the roots as PEM',
       ),
     ];

@@ -47,7 +47,7 @@ function judged(path: string, text: string): Finding {
   if (version === undefined)
     return fail(
       'envoy broken',
-      `${path} does not say its version, as an Envoy does`,
+      `${path} is not an Envoy: --version prints no version of Envoy`,
       'take the binary of an Envoy',
     );
   if (isSupported(version)) return ok(`${version}, ${path}`);

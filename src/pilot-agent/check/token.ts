@@ -60,7 +60,7 @@ function claimsOf(token: string): JWTPayload | undefined {
 }
 
 function judged(path: string, claims: JWTPayload | undefined, now: number): readonly Finding[] {
-  if (claims === undefined) return [ok(`${path} is no JWT: only who gets it can judge it`)];
+  if (claims === undefined) return [ok(`${path} is not a JWT: only its receiver can judge it`)];
   const { exp, aud = [] } = claims;
   const left = exp === undefined ? Infinity : exp * 1000 - now;
   if (exp !== undefined && left <= 0) {

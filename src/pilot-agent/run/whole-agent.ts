@@ -172,7 +172,7 @@ function hereOf({ configPath, statusPort, proxyAdminPort, healthPort }: AgentCon
   };
 }
 
-/** Holds the folder of the configuration. Resolves to the oddities of the folder. */
+/** Holds the folder of the configuration. Resolves to warnings about the folder. */
 async function hold(
   configPath: string,
   here: ReturnType<typeof hereOf>,

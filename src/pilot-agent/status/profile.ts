@@ -36,7 +36,7 @@ export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
         return EMPTY;
       }
       if (isLooking) {
-        answer(response, 409, 'somebody looks already');
+        answer(response, 409, 'another inspection is running');
         return EMPTY;
       }
       const seconds = Number(new URLSearchParams(query).get('seconds') ?? standardDuration);

@@ -8,7 +8,7 @@ import { isSelected, type LabelSelector } from '../istio/fields/label-selector.t
 import type { RootBundle } from './root-bundle.ts';
 import type { LiveNamespace, PublishedKind, RootMapsEvent } from './root-maps-event.ts';
 
-/** The next thing to do. A wait replaces the wait before it; without a pause there is nothing. */
+/** The next thing to do. A wait replaces the previous one; without a pause there is no wait. */
 export type RootMapsEffect =
   | { readonly type: 'wait'; readonly pause: number | undefined }
   | { readonly type: 'write'; readonly namespace: string; readonly bundle: RootBundle };
@@ -98,7 +98,7 @@ const pauses = {
   /** After a failure: for its namespace, and for all of them. */
   failed: { first: 1_000, longest: 300_000 },
   all: { first: 1_000, longest: 30_000 },
-  /** From a write to the look whether the watch has shown it. */
+  /** From a write to the check whether the watch has reported it. */
   unseen: 10_000,
   /** Between two writes. */
   apart: 10,

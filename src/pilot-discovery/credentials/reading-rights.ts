@@ -87,7 +87,10 @@ export function readingRights(
   };
 }
 
-/** Before the first answer: a right then is no news. */
+/**
+ * The state before the first answer. If that grants the right, nothing has changed, and nothing is
+ * reported.
+ */
 const unasked: ReadingRight = { type: 'allowed' };
 const unknown = (reason: string): ReadingRight => ({ type: 'unknown', reason });
 

@@ -4,7 +4,9 @@ import { ownMember } from '../../shared/text/own-member.ts';
 import type { Histogram } from '../../operators/histogram.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
 
-/** Returns the metrics of what proxies are sent, and of their answers. Pure. */
+/**
+ * Returns the metrics of the resources that proxies are sent, and of their ACKs and NACKs. Pure.
+ */
 export function pushFamilies({
   connections,
   counts,

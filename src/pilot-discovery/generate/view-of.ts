@@ -225,7 +225,10 @@ class ProxyClasses {
   }
 }
 
-/** Returns the views of a class in an environment, with those of the one before that still hold. */
+/**
+ * Returns the views of a class in an environment. Views of the previous environment that still hold
+ * are used again.
+ */
 function viewsIn(proxyClass: ProxyClass, environment: Environment, node: ProxyNode): Made {
   const existing = proxyClass.viewsByEnvironment.get(environment);
   if (existing !== undefined) return existing;

@@ -26,7 +26,7 @@ export interface AdsOptions extends Pick<CallWorld, WorldPart> {
   readonly drain$: Observable<number>;
 }
 
-/** Requests and changes are worked on for so long in a row; then other work has its turn. In ms. */
+/** Requests and changes are handled for this time in a row; then other work has its turn. In ms. */
 const slice = 20;
 
 /**

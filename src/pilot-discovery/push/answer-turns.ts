@@ -43,7 +43,7 @@ export type TurnsEvent =
 
 export type TurnsEffect =
   | { readonly type: 'write'; readonly turn: AnswerTurn }
-  /** Others wait for what this proxy does not take. */
+  /** Others wait because this proxy does not read its answer. */
   | { readonly type: 'evict'; readonly connection: number };
 
 type TurnsStep = Step<AnswerTurns, TurnsEffect>;

@@ -120,7 +120,7 @@ export function answerEncoder(controlPlane: string, scheduler: SchedulerLike): A
   };
   const encode = (answer: Answer, variant: Variant): Buffer => {
     // Not cached: it is short, and all answers for types that are not served have the same nonce.
-    // Nor are secrets: a key must not stay in memory longer than it is used.
+    // Secrets are not cached either: a key must not stay in memory longer than it is used.
     if (answer.resources.length === 0 || answer.typeUrl === secretTypeUrl)
       return encodeAnswer(answer, variant, controlPlane);
     const key = `${variant}${answer.nonce}`;

@@ -111,7 +111,8 @@ function secretsRequested(before: ProxyStream, request: EnvoyRequest): ProxyStep
   const effects = outcomes.flatMap((outcome) =>
     subscriptionOutcome(secretTypeUrl, secrets.names, outcome),
   );
-  // Without names nothing is followed: what was known may be old when a name comes again.
+  // While the proxy names no secret, none is followed. The last view may be old when it names one
+  // again, so it is dropped.
   const secretView = secrets.names.size === 0 ? undefined : source;
   return offeredSecrets({ ...before, secrets, secretView }, effects);
 }
@@ -130,8 +131,8 @@ function offeredSecrets(state: ProxyStream, before: readonly ProxyEffect[]): Pro
 }
 
 /**
- * Removes the clusters whose endpoints were used. The proxy has not used those that it no longer
- * subscribes to: it may be about to subscribe to them again.
+ * Removes the clusters whose endpoints the proxy has used. It has not used endpoints that it no
+ * longer subscribes to, and may soon subscribe to them again.
  */
 function cooled(
   warming: ReadonlySet<string>,
@@ -142,8 +143,8 @@ function cooled(
 }
 
 /**
- * Marks endpoints to be sent again: the proxy came with them, but waits for them because their
- * cluster has changed.
+ * Marks endpoints to be sent again. The proxy had them when it connected, but waits for them
+ * because their cluster has changed.
  */
 function awaited(
   before: ProxySubscription,

@@ -3,7 +3,7 @@ import type { EnvoyRequest } from '../../shared/xds/messages.ts';
 import { clientLimits } from './client-limits.ts';
 import type { Answer, ProxyEffect } from './proxy-stream.ts';
 
-/** A client asks for a few types that are not served. */
+/** A client may ask for this number of types that are not served. Real clients ask for a few. */
 const mostUnknown = clientLimits.unservedTypes.value;
 
 /** Answers once, without resources, if a type is not served: so the client does not wait. Pure. */

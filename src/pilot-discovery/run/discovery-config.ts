@@ -35,7 +35,9 @@ export interface ConsulConfig extends Required<Omit<ConsulServer, 'proxy'>> {
 export interface SecureConfig {
   readonly address: ListenAddress;
   readonly files: ServingPaths;
-  /** Whether flags name the files, or they are those of a Secret that may be mounted. */
+  /**
+   * `given`: flags name the files. `mounted`: the files are those of a Secret that may be mounted.
+   */
   readonly filesAre: 'given' | 'mounted';
   /** A file of more roots that verify clients; empty for none. */
   readonly moreRoots: string;

@@ -95,7 +95,7 @@ export const nothingWritten: StatusesState = {
 export const statusPauses = {
   /** Between two writes: five writes a second at most. */
   apart: 200,
-  /** The analysis may not know a change yet that the API reported within this time. */
+  /** The analysis may lack a change that the API reported within this time. */
   analysisLag: 1_000,
   /** After a write that the API was too busy for, or did not answer. */
   failed: { first: 1_000, longest: 60_000 },

@@ -3,8 +3,8 @@ import type { Observable } from 'rxjs';
 
 /**
  * Answers one request, on subscribe. Emits what the request asks of the program, or what it has
- * shown, if anything. Unsubscribing, which the end of the connection causes, cancels it. An error
- * is answered by 500.
+ * shown, if anything. When the connection ends, it is unsubscribed, which cancels the answer. An
+ * error is answered by 500.
  */
 export type Handler<Sign = never> = (
   request: IncomingMessage,

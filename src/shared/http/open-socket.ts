@@ -5,9 +5,9 @@ import { Observable } from 'rxjs';
 import { knownAddresses } from './local-lookup.ts';
 
 /**
- * How to parse answers of the pod's own application, and of no other server: if Go's client takes
- * an answer, the application must not count as unhealthy because of it. Headers may have 1 MB, and
- * lines may be folded or end without a carriage return.
+ * How to parse answers of the pod's own application, and of no other server. An answer that Go's
+ * client accepts must not make the application unhealthy. Headers may have 1 MB, and lines may be
+ * folded or end without a carriage return.
  */
 export const lenient = { maxHeaderSize: 1 << 20, insecureHTTPParser: true } as const;
 

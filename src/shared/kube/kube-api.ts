@@ -49,12 +49,12 @@ export interface KubeWriter {
    * Creates an object in the collection at a path. Cold: each subscription asks once; emits the
    * object as the API has it then, or why there is none, and completes; never errors.
    *
-   * @param body JSON; bytes, if a text of it must not stay in the heap
+   * @param body JSON; bytes if its text must not stay in the heap
    */
   create(path: string, body: string | Uint8Array, options?: WriteOptions): Observable<KubeAnswer>;
   /**
-   * Creates the object at a path, or changes the fields that `body` has; other fields stay, even if
-   * another program has written these ones before. Cold, and emits in the same way.
+   * Creates the object at a path, or changes the fields that `body` has, even if another program
+   * has written them. Other fields stay. Cold, and emits in the same way.
    *
    * @param body JSON
    */

@@ -8,7 +8,10 @@ export interface QuickYaml {
   readonly value: unknown;
   /** The line of its first character, from 1. */
   readonly line: number;
-  /** The line of a field as `spec.http[0].route`, or of what is there around it. */
+  /**
+   * The line of a field as `spec.http[0].route`; if it is missing, that of the nearest field around
+   * it.
+   */
   readonly lineOf: (field: string) => number;
 }
 
@@ -17,7 +20,7 @@ const mostLevels = 32;
 
 const [comma, openList, closeList, openMap, closeMap] = codes(',[]{}');
 
-/** No tab, no sign that ends a line beside \n, none of control, no byte order mark. */
+/** Texts without tabs, control characters and a byte order mark, whose lines end only with \n. */
 const readable =
   /^[\n\x20-\x7e\u00a1-\u2027\u202f-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 const begin = /^---[ ]*(?:\n|$)/;
@@ -27,8 +30,8 @@ type Marks = Map<string, { readonly offset: number; readonly inner: Marks }>;
 
 /**
  * Reads one document in the part of YAML that nearly all resources are written in, ten times as
- * fast as the package `yaml`. Undefined for a text that is not surely in that part, or is no YAML:
- * that package knows the rest. Both read the same value from a text. Pure.
+ * fast as the package `yaml`. Undefined for a text that may not be in that part, or is not YAML:
+ * the package decides about it. Both read the same value from a text. Pure.
  */
 export function quickYaml(text: string): QuickYaml | undefined {
   if (!readable.test(text)) return undefined;
@@ -100,7 +103,7 @@ function root(cursor: QuickCursor, marks: Marks | undefined): unknown {
   return (isFlow && !cursor.endLine()) || cursor.column !== -1 ? unsure : value;
 }
 
-/** The marks of what is in a member that begins here. */
+/** The marks of the members of a member that begins here. */
 function marked(marks: Marks | undefined, step: string, offset: number): Marks | undefined {
   const inner: Marks | undefined = marks && new Map();
   if (inner !== undefined) marks?.set(step, { offset, inner });

@@ -130,7 +130,10 @@ function plain(field: Plain, value: unknown, sources: Sources): Row {
   ];
 }
 
-/** Returns the sources that set a part of a field. If one is a flag, only that: it wins. */
+/**
+ * Returns the sources that set a part of a field. If one is a flag, returns only the flag, because
+ * it wins.
+ */
 function among(sources: string, ...names: readonly string[]): string {
   const matches = sources
     .split(', ')

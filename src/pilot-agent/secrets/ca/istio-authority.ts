@@ -71,7 +71,7 @@ export function istioAuthority(
               )
             : of<Signed>({
                 ok: false,
-                reason: `what TLS to it needs is missing: ${(prepared.error as Error).message}`,
+                reason: `a file that TLS to it needs is missing: ${(prepared.error as Error).message}`,
                 failure: 'fleeting',
               }),
         ),

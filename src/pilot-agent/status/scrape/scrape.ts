@@ -50,8 +50,8 @@ const longestTimeout = 120_000;
 /** The maximum number of scrapes at a time: each holds a piece of every source. */
 const mostScrapes = 16;
 /**
- * In bytes. This much is written without waiting for its reader: no client that shares an answer
- * waits for another reader.
+ * In bytes. An answer of this size is written without waiting for its reader, so no client that
+ * shares an answer waits for another client.
  */
 const mostShared = 256 << 10;
 const accepts = {
@@ -67,9 +67,9 @@ const accepts = {
  * Scrapes that come within 100 ms share an answer of up to 256 KiB, if they have the same format
  * and the same timeout.
  *
- * A source must be finished within four fifths of the scrape's timeout, and has a twentieth more if
- * it had to wait for a late one. After nineteen twentieths the rest is abandoned, so that the
- * metrics read so far, and the agent's own, arrive in time.
+ * A source must be finished within four fifths of the scrape's timeout. If it had to wait for a
+ * late source, it has a twentieth more. After nineteen twentieths the rest is abandoned, so that
+ * the metrics read so far, and the agent's own, arrive in time.
  */
 export function metrics(
   sources: readonly MetricsSource[],

@@ -107,7 +107,10 @@ const none = { case: undefined } as const;
 const atPort = (upstreamPortOverride: number) =>
   ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
 
-/** A cluster whose endpoints are the names of calls, which a filter before it resolves. */
+/**
+ * A cluster that sends each call to the host that the call names. A filter resolves that host
+ * before.
+ */
 const byNameOfCall = ({ addresses }: ProxyNode): Cluster => ({
   clusterDiscoveryType: {
     case: 'clusterType',

@@ -38,7 +38,7 @@ import { isTls } from '../../istio/fields/is-http.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 
-/** Who may call, and what is reported of calls. */
+/** Who may call, and how calls are reported. */
 interface CallPolicy {
   readonly access: PortAccess;
   readonly reporting: Reporting;

@@ -178,7 +178,7 @@ function portListener(
   return encodeResource(ListenerSchema, name, listener, keys);
 }
 
-/** Returns whether a block moves listeners. */
+/** Returns whether a block sets the port, the address or the capture of its listeners. */
 const movesListeners = ({ port, bind, captureMode }: Egress): boolean =>
   port !== undefined || bind !== '' || captureMode === 'none';
 

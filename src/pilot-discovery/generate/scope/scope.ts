@@ -134,8 +134,8 @@ const ofHosts = memoTable<Namespaces>();
 const inCluster = '.svc.';
 
 /**
- * Returns the scope of short names: the domain of a proxy, without its namespace if no host is in
- * it.
+ * Returns the scope of short names: the domain of a proxy. If no host is in that domain, its
+ * namespace is left out.
  */
 export function scopeOfDomain(services: ReadonlyMap<string, unknown>, dnsDomain: string): string {
   const domains = ofHosts(

@@ -30,8 +30,8 @@ export function mutualTlsMark(
 }
 
 /**
- * Returns the PeerAuthentications if any workload has mutual TLS disabled: besides the rule, the
- * marks above depend only on these.
+ * Returns the PeerAuthentications if one of them disables mutual TLS for a workload. The marks
+ * depend on nothing else, except the rule.
  */
 export function disablingPolicies({
   peerAuthentications,
@@ -48,8 +48,8 @@ export function disablingPolicies({
 const disabling = memoTable<Environment['peerAuthentications'] | undefined>();
 
 /**
- * Returns the TLS mode of the port, else of the whole policy. Unlike all other settings, a port
- * without TLS settings has those of the whole.
+ * Returns the TLS mode of the port, else of the whole policy. A port without TLS settings uses
+ * those of the whole policy, unlike with all other settings.
  */
 function tlsModeOf(policy: TrafficPolicy | undefined, port: number) {
   return (policy?.portLevelSettings.get(port)?.tls ?? policy?.tls)?.mode;

@@ -42,7 +42,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
     step: '',
     unknown: 'warning',
     ifWrong: 'refuse',
-    // Only one flaw is reported of an unknown field: that it has no effect.
+    // For an unknown field only one flaw is reported: that it has no effect.
     tell(field, reason, severity) {
       const isForeign = reason.startsWith('there is no such field');
       foreign += isForeign ? 1 : 0;

@@ -133,7 +133,7 @@ function kindAfter(
 ): KindState {
   const keyOfObject = ({ metadata: { name, namespace = '' } }: KubeObject): ResourceKey =>
     keyOf({ kind, namespace, name });
-  // After an outage, an API may have other data with versions that it had before.
+  // After an outage, the API may use an old version for other data.
   const isTrusted = before.trouble === undefined;
   const edit = (object: KubeObject) => {
     const key = keyOfObject(object);
@@ -175,7 +175,7 @@ function objectAfter(
     isTrusted,
   }: {
     readonly object: KubeObject;
-    /** Whether an object with the same version is the same. */
+    /** Whether an object with an unchanged version is unchanged. */
     readonly isTrusted: boolean;
   },
   key: ResourceKey,
