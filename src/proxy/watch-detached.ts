@@ -41,7 +41,7 @@ export interface Watched {
   readonly ended: string;
   /** The file of its log. */
   readonly log: string;
-  /** The length of the log before its start, in bytes: the text before is not its own. */
+  /** The length of the log when it was started, in bytes: earlier text is from other processes. */
   readonly from: number;
   /** Called before the process is asked to open its log again. */
   readonly reopening: () => void;

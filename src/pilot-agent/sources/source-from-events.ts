@@ -115,7 +115,10 @@ function changeOf(changed: readonly Contribution[]): SourceChange {
   };
 }
 
-/** Returns the reading after a sign of its source: the last look decides its trouble. */
+/**
+ * Returns the reading after a sign of its source: the last reading decides whether the source has
+ * trouble.
+ */
 function withStatus(reading: ContributedReading, sign: SourceChange): ContributedReading {
   if (sign.type !== 'source-read' && sign.type !== 'source-unreadable') return reading;
   const trouble = sign.type === 'source-unreadable' ? sign.reason : undefined;

@@ -6,8 +6,9 @@ import type { Labels, Selector } from '../istio/fields/values.ts';
 import { type AnalysisFacts, type Check, finding, labelText, servicesOf } from './facts.ts';
 
 /**
- * Selectors whose labels no workload has. A proxy has labels by its own metadata too, so this looks
- * only where resources name workloads: in the namespace, or in the mesh if the selector is for all.
+ * Finds selectors whose labels no workload has. A proxy has labels by its own metadata too, so this
+ * looks only where resources name workloads: in the namespace, or in the mesh if the selector is
+ * for all.
  */
 export const checkSelectors: Check = function* (facts) {
   const workloads = labelled(workloadsOf(facts));
@@ -117,7 +118,7 @@ function* selectorsOf({ environment, gateways }: AnalysisFacts): Generator<Place
         };
 }
 
-/** Subsets that no endpoint of their host belongs to, if endpoints are known. */
+/** Finds subsets that no endpoint of their host belongs to, if endpoints are known. */
 export const checkSubsetLabels: Check = function* (facts) {
   for (const rule of facts.destinationRules) {
     const endpoints = servicesOf(facts, rule.spec.host).flatMap((service) =>

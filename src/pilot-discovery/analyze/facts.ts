@@ -11,7 +11,7 @@ import type { AnalysisFinding, FindingCode } from './finding.ts';
 /** Everything that the checks look at. */
 export interface AnalysisFacts {
   readonly environment: Environment;
-  /** In order of their keys, with full names, as they are written: delegates are apart. */
+  /** In order of their keys, with full names. As in the files, delegates are separate resources. */
   readonly virtualServices: readonly Resource<'VirtualService'>[];
   readonly destinationRules: readonly Resource<'DestinationRule'>[];
   readonly gateways: readonly Resource<'Gateway'>[];

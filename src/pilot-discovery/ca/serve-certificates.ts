@@ -87,8 +87,8 @@ const forClients: Readonly<Partial<Record<RefusalKind, string>>> = {
   bug: 'the control plane has failed',
 };
 /**
- * How many requests of one identity are worked on at once. The others of it wait, so those of
- * another identity have their turn between them.
+ * How many requests of one identity are handled at once. Its other requests wait, so that those of
+ * other identities have their turn.
  */
 const atOnce = 4;
 /** A request that is refused is logged each time: its number is limited by the rate. */

@@ -37,7 +37,7 @@ export interface HttpQuestion {
   readonly agent?: Agent | false;
 }
 
-/** In bytes. A server that is asked here has no more than a page to answer. */
+/** In bytes. The servers that are asked here answer with a page at most. */
 const largestBody = 1 << 20;
 
 /**

@@ -38,9 +38,9 @@ const stuck = 60_000;
 const mostConnections = 512;
 
 /**
- * Serves the status port, on all interfaces, IPv6 and IPv4, if there is no `host`: listens on
- * subscribe, closes with all its connections on unsubscribe. `route` returns the handler for a
- * path.
+ * Serves the status port on `host`, or, without one, on all interfaces, IPv6 and IPv4. Listens on
+ * subscribe; closes the port with all its connections on unsubscribe. `route` returns the handler
+ * for a path.
  *
  * Emits `failed`, and nothing more, if the port is not available. Otherwise emits `listening`, then
  * the values of the handlers, and `not-taken` if connections cannot be accepted. Never completes.

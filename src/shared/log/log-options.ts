@@ -104,8 +104,8 @@ function targetsOf({ all }: FlagTexts): readonly string[] {
 }
 
 /**
- * Returns the level of the agent's scopes: the last one counts, and none after `all`. Also returns
- * warnings about other scopes.
+ * Returns the level of the agent's scopes: the last one counts, but scopes after `all` do not. Also
+ * returns warnings about other scopes.
  */
 function levelOf(text: string): { readonly level: LogLevel; readonly warnings: readonly string[] } {
   const parts = scopedLevels(text);

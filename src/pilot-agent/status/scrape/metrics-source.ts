@@ -70,11 +70,14 @@ export interface OpenedSource extends Pick<MetricsSource, 'type' | 'target'>, Un
   read(): Promise<IncomingMessage>;
 }
 
-/** The number of the last look, at 0.95 of the timeout. After it nothing waits any longer. */
+/**
+ * The number of the last check of late sources, at 0.95 of the timeout. After it nothing waits any
+ * longer.
+ */
 const lastLook = 3;
 
 /**
- * Emits the looks of a scrape at late sources, numbered from 0: at four fifths of its timeout, and
+ * Emits when a scrape checks late sources, numbered from 0: at four fifths of its timeout, and
  * after each further twentieth. Cold, never ends.
  */
 export function looks(

@@ -27,7 +27,7 @@ import type { Init } from '../encoding/typed-config.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 
-/** Who may call, and what is reported of calls. */
+/** Who may call, and how calls are reported. */
 interface Said {
   readonly policy: PortAccess;
   readonly reporting: Reporting;

@@ -14,7 +14,7 @@ export const isDns = ({ resolution }: Service): boolean =>
 export const isEds = ({ resolution }: Service, { role }: Pick<ProxyNode, 'role'>): boolean =>
   resolution === 'static' || (resolution === 'none' && role === 'router');
 
-/** Returns whether Envoy resolves the names of calls of a service. */
+/** Returns whether Envoy resolves the host that each call of a service names. */
 export const isDynamicDns = ({ resolution }: Service): boolean => resolution === 'dynamic-dns';
 
 /** Returns whether any service of a list is of a kind; it looks through a list once. */
@@ -23,8 +23,8 @@ function anyService(isOfKind: (service: Service) => boolean): (services: Service
   return (services) => verdicts([services], '', () => [...services.values()].some(isOfKind));
 }
 
-/** Returns whether DNS resolves the addresses of any of some services. */
+/** Returns whether DNS resolves the addresses of any service of a list. */
 export const anyDns = anyService(isDns);
 
-/** Returns whether Envoy resolves the names of calls of any of some services. */
+/** Returns whether Envoy resolves the host of each call, for any service of a list. */
 export const anyDynamicDns = anyService(isDynamicDns);

@@ -141,7 +141,7 @@ function mutual(
   });
 }
 
-/** Returns TLS as a rule configures it; none if this proxy may not have its secret. */
+/** Returns TLS as a rule configures it; no TLS if this proxy may not have the secret. */
 function originated(
   { alpn, secrets, node: { credentials } }: TlsInputs,
   tls: ClientTls,

@@ -16,7 +16,7 @@ import { watchFiles } from '../../../streams/watch-files.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
 import { readSettingFile } from './setting-file.ts';
 
-/** The pause between a change and the look at it, in ms. */
+/** The pause between a change and its reading, in ms. */
 const gather = 5;
 /** The time between two looks if no change was reported, in ms. */
 const every = 60_000;
