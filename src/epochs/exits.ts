@@ -169,8 +169,8 @@ function newestGone(
   // The claim has waited for this epoch. The epochs that are left need another turn, or none.
   if (state.claim?.stage === 'waiting' && gone.stage !== 'draining')
     return claimAgain({ ...state, retried: true });
-  // If it drains, its child went first and is started again: this end is neither a crash nor a
-  // reason to end.
+  // If it drains, its child has ended before, and is started again. So this end is neither a crash
+  // nor a reason to end.
   if (state.claim !== undefined || gone.stage === 'draining') return stay(state);
   if (exit.kind === 'clean' && gone.stage === 'live')
     return stopAll(state, { kind: 'envoy', exit });

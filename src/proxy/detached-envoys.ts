@@ -180,7 +180,7 @@ function entryOf({
   return [{ epoch, restartEpoch, lineage, baseId, socketPath, pid, startTime: born, addressFile }];
 }
 
-/** Returns the error message of a small program; its command line is no reason. */
+/** Returns the error message of a small program, without its command line. */
 function reasonOf(error: unknown): string {
   const { stderr, message } = error as Error & { readonly stderr?: Buffer };
   return (String(stderr ?? '').trim() || message).split('\n')[0] ?? message;

@@ -15,7 +15,7 @@ const tools: Readonly<Record<string, readonly [need: string, from: string]>> = {
   rmdir: ['what a killed agent shared with its Envoys would stay', 'coreutils'],
 };
 
-/** Checks that the small programs exist that a start and the orphan reaper use. */
+/** Checks for the small programs that a start and the orphan reaper use. */
 export function checkTools({
   config: { searchPath, keepEnvoy },
   agent,

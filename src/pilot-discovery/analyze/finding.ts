@@ -37,7 +37,7 @@ export const findingKinds = {
 
 export type FindingCode = keyof typeof findingKinds;
 
-/** From the worst on. */
+/** From the worst to the least. */
 export type FindingLevel = 'error' | 'warning' | 'info';
 
 /** One thing that a person should look at. */

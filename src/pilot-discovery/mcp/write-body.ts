@@ -8,9 +8,9 @@ export const documentType = 'type.googleapis.com/pilot_discovery.Document';
 
 /**
  * Returns a resource as other control planes get it; undefined for a kind that they do not get. A
- * good resource is a message of Istio's API. A refused one, which closes what it would restrict, is
- * its document: so a reader refuses it for the same mistakes, and closes the same. A good one that
- * does not fit the message is its document too. Pure.
+ * good resource is a message of Istio's API. For a refused one, which closes what it would
+ * restrict, the body is its document. So a reader refuses it for the same mistakes, and closes the
+ * same. If a good one does not fit the message, its body is its document too. Pure.
  */
 export const writeBody: WriteBody = (kind, document, verdict) => {
   if (!isConfigKind(kind)) return undefined;

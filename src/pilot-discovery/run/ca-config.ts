@@ -11,7 +11,7 @@ export interface CaConfig {
   readonly lifetimes: Lifetimes;
   /** How often one identity may ask. */
   readonly rate: Budget;
-  /** That of the control plane. */
+  /** The namespace of the control plane. */
   readonly namespace: string;
   /** The names of the control plane in its own certificate. */
   readonly names: readonly string[];
