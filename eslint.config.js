@@ -67,6 +67,11 @@ export default tseslint.config(
     rules: { 'plain/comments': 'error', 'plain/strings': 'error', 'plain/names': 'error' },
   },
   {
+    files: ['demo/**', 'scripts/docs/**', 'scripts/*.mjs'],
+    plugins: { plain: { rules: { names: sayingNames } } },
+    rules: { 'plain/names': 'error' },
+  },
+  {
     files: ['src/epochs/**', 'src/pilot-discovery/{environment,generate}/**'],
     plugins: { pure: { rules: { 'given-values': givenValues } } },
     rules: { 'pure/given-values': 'error' },

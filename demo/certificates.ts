@@ -133,10 +133,10 @@ export async function certificateAuthority(
     rootCert,
     issuer: { subject: root.subject, keys, algorithm },
     issue: async (validity = {}) => {
-      const own = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-      const { certificate, serial } = await certify(own.publicKey, [], validity);
+      const ownKeys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+      const { certificate, serial } = await certify(ownKeys.publicKey, [], validity);
       const key = PemConverter.encode(
-        await webcrypto.subtle.exportKey('pkcs8', own.privateKey),
+        await webcrypto.subtle.exportKey('pkcs8', ownKeys.privateKey),
         'PRIVATE KEY',
       );
       return { certChain: certificate, key: `${key}\n`, rootCert, serial };
@@ -182,16 +182,16 @@ export function writeKubernetesVolume(
   files: Readonly<Record<string, string>>,
 ): void {
   mkdirSync(folder, { recursive: true });
-  const fresh = mkdtempSync(
+  const newFolder = mkdtempSync(
     join(folder, `..${new Date().toISOString().slice(0, 19).replaceAll(/[-T:]/g, '_')}.`),
   );
-  chmodSync(fresh, 0o755);
+  chmodSync(newFolder, 0o755);
   for (const [name, content] of Object.entries(files))
-    writeFileSync(join(fresh, name), content, { mode: modeOf(name) });
+    writeFileSync(join(newFolder, name), content, { mode: modeOf(name) });
 
   const data = join(folder, '..data');
   const old = linkTarget(data);
-  symlinkSync(basename(fresh), join(folder, '..data_tmp'));
+  symlinkSync(basename(newFolder), join(folder, '..data_tmp'));
   renameSync(join(folder, '..data_tmp'), data);
   for (const name of Object.keys(files)) {
     if (linkTarget(join(folder, name)) === undefined)

@@ -109,24 +109,24 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mesh-'));
   const ports = await portsOfMesh();
   const calls = new Map<string, number>();
-  const made = await twoSidecars(folder, ports, (headers) => {
+  const sidecars = await twoSidecars(folder, ports, (headers) => {
     const principals = principalsOf(headers['x-forwarded-client-cert']?.toString());
     calls.set(principals, (calls.get(principals) ?? 0) + 1);
   });
-  const front = await ingressGateway(folder, made, ports);
+  const front = await ingressGateway(folder, sidecars, ports);
   const consul =
     options.instances === 'files'
       ? undefined
-      : await meshConsul(options.instances.consul, made, ports);
-  const command = consul?.discovery ?? made.discovery;
+      : await meshConsul(options.instances.consul, sidecars, ports);
+  const command = consul?.discovery ?? sidecars.discovery;
   const authority =
     options.certificates === 'files' ? undefined : meshAuthority(folder, command, ports.secure);
   const log = openLog({ level: 'info', json: false, targets: ['stdout'] }, 'agent');
   log.open();
   try {
-    process.stderr.write(header(made.configDir, front, ports, { authority, consul }));
+    process.stderr.write(header(sidecars.configDir, front, ports, { authority, consul }));
     const setpriv = findExecutable('setpriv', env['PATH']);
-    const start = (program: string, { args, env: own, cwd = process.cwd() }: Command) =>
+    const start = (program: string, { args, env: ownEnv, cwd = process.cwd() }: Command) =>
       execa(
         setpriv ?? process.execPath,
         [
@@ -135,7 +135,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
           ...args,
         ],
         {
-          ...{ env: { ...env, ...own }, cwd },
+          ...{ env: { ...env, ...ownEnv }, cwd },
           stdio: ['ignore', 'inherit', 'inherit'],
           detached: true,
           cleanup: false,
@@ -149,7 +149,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
     ]);
     const isPrepared = authority === undefined || root !== undefined;
     if (!isPrepared) discovery.kill('SIGTERM');
-    const agents = [made.agents.echo, made.agents.client, front.agent]
+    const agents = [sidecars.agents.echo, sidecars.agents.client, front.agent]
       .filter(() => isPrepared)
       .map((agent) => start('pilot-agent', authority?.agent(agent) ?? agent));
     const identities$ = timer(firstIdentities, identitiesEvery).pipe(
@@ -183,7 +183,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
     );
   } finally {
     await consul?.dispose();
-    await made.dispose();
+    await sidecars.dispose();
     rmSync(folder, { recursive: true, force: true });
     await log.close();
   }
@@ -192,7 +192,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
 /** Emits what a client of `echo.mesh` gets: a line, a status, or why there is no answer. */
 function answerOf(port: number): Observable<string> {
   return new Observable<string>((subscriber) => {
-    const asked = request(
+    const call = request(
       { host: '127.0.0.1', port, headers: { host: 'echo.mesh' }, timeout: 5_000 },
       (response) => {
         let body = '';
@@ -203,12 +203,12 @@ function answerOf(port: number): Observable<string> {
         });
       },
     );
-    asked.on('error', ({ message }) => {
+    call.on('error', ({ message }) => {
       subscriber.next(message);
       subscriber.complete();
     });
-    asked.end();
-    return () => asked.destroy();
+    call.end();
+    return () => call.destroy();
   });
 }
 

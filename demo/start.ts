@@ -89,7 +89,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
 
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-demo-'));
   const demoLog = openLog({ level: 'info', json: false, targets: ['stdout'] }, 'agent');
-  const log = (said: LogLine) => demoLog.write({ component: 'demo', ...said });
+  const log = (logLine: LogLine) => demoLog.write({ component: 'demo', ...logLine });
   demoLog.open();
   try {
     const certDir = join(folder, 'certs');

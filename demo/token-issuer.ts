@@ -19,8 +19,8 @@ export function tokenIssuer(kid: string): TokenIssuer {
     }),
     sign(claims) {
       const exp = Math.floor(Date.now() / 1_000) + 3_600;
-      const said = `${encoded({ alg: 'RS256', kid, typ: 'JWT' })}.${encoded({ exp, ...claims })}`;
-      return `${said}.${createSign('RSA-SHA256').update(said).sign(privateKey, 'base64url')}`;
+      const signedPart = `${encoded({ alg: 'RS256', kid, typ: 'JWT' })}.${encoded({ exp, ...claims })}`;
+      return `${signedPart}.${createSign('RSA-SHA256').update(signedPart).sign(privateKey, 'base64url')}`;
     },
   };
 }

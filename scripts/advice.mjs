@@ -14,7 +14,7 @@ export function advice(page = readFileSync('docs/troubleshooting.md', 'utf8')) {
   return Object.fromEntries(
     entries.map((text) => {
       const anchor = text.slice(0, text.indexOf('\n')).toLowerCase().replaceAll(' ', '-');
-      const said = (name) => {
+      const partOf = (name) => {
         const [, words = ''] =
           new RegExp(`^- \\*\\*${name}:\\*\\* ([^]*?)(?=\\n- \\*\\*|\\n\\n|$(?![^]))`, 'm').exec(
             text,
@@ -24,7 +24,7 @@ export function advice(page = readFileSync('docs/troubleshooting.md', 'utf8')) {
           .replace(/\s+/g, ' ')
           .trim();
       };
-      return [anchor, { cause: said('Cause'), command: said('Command'), fix: said('Fix') }];
+      return [anchor, { cause: partOf('Cause'), command: partOf('Command'), fix: partOf('Fix') }];
     }),
   );
 }

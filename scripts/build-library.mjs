@@ -68,10 +68,11 @@ export async function buildLibrary(folder) {
   const modules = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.d.ts'),
   );
-  const told = declarationsOf(folder, ['index.d.ts', 'testing/index.d.ts']);
+  const reachable = declarationsOf(folder, ['index.d.ts', 'testing/index.d.ts']);
   for (const name of modules) {
     const path = join(folder, name);
-    if (told.has(path)) writeFileSync(path, readFileSync(path, 'utf8').replace(relative, '$1.js'));
+    if (reachable.has(path))
+      writeFileSync(path, readFileSync(path, 'utf8').replace(relative, '$1.js'));
     else rmSync(path);
   }
   const { metafile } = await build({
@@ -112,8 +113,8 @@ async function finish(path, runtime, isOfOthers) {
     // esbuild imports its runtime even where it is not used. The line stays, for the source map.
     writeFileSync(path, text.replace(runtime, ''));
     const map = JSON.parse(readFileSync(`${path}.map`, 'utf8'));
-    map.sourcesContent = map.sources.map((source, at) =>
-      source.includes('node_modules/') ? null : map.sourcesContent[at],
+    map.sourcesContent = map.sources.map((source, index) =>
+      source.includes('node_modules/') ? null : map.sourcesContent[index],
     );
     writeFileSync(`${path}.map`, JSON.stringify(map));
   }
@@ -130,15 +131,15 @@ const relative = /((?:from |import\()['"]\.\.?\/[^'"]*)\.ts(?=['"])/g;
 
 /** The declarations that entries lead to. */
 function declarationsOf(folder, entries) {
-  const found = new Set();
+  const declarations = new Set();
   const follow = (path) => {
-    if (found.has(path)) return;
-    found.add(path);
+    if (declarations.has(path)) return;
+    declarations.add(path);
     for (const [, to] of readFileSync(path, 'utf8').matchAll(
       /(?:from |import\()['"](\.\.?\/[^'"]*)\.ts['"]/g,
     ))
       follow(join(path, '..', `${to}.d.ts`));
   };
   for (const entry of entries) follow(join(folder, entry));
-  return found;
+  return declarations;
 }

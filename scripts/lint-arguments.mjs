@@ -1,5 +1,5 @@
 /** Where the functions of the program itself are, of which a reader knows no boolean by heart. */
-const own = /^(?!.*\/node_modules\/).*\/src\/(?!shared\/proto\/)/;
+const ownSource = /^(?!.*\/node_modules\/).*\/src\/(?!shared\/proto\/)/;
 
 /**
  * `drain(0, true)` does not say what is asked for. Finds a `true` or `false` that is an argument of
@@ -17,7 +17,7 @@ export const namedArguments = {
     const isOwn = (call) => {
       const node = services.esTreeNodeToTSNodeMap.get(call);
       const declaration = checker.getResolvedSignature(node)?.declaration;
-      return declaration !== undefined && own.test(declaration.getSourceFile().fileName);
+      return declaration !== undefined && ownSource.test(declaration.getSourceFile().fileName);
     };
     return {
       'CallExpression > Literal[raw=/^(true|false)$/]'(node) {

@@ -44,26 +44,30 @@ export const outsideNames = {
     /** `Object.hasOwn(object, name)` decides whether the node is looked at. */
     const isGuarded = (node, object, name) => {
       const guard = `Object.hasOwn(${textOf(object)}, ${textOf(name)})`;
-      for (let at = node; at !== undefined && at !== null; at = at.parent) {
-        const { parent } = at;
+      for (let around = node; around !== undefined && around !== null; around = around.parent) {
+        const { parent } = around;
         const test =
           parent?.type === 'LogicalExpression'
-            ? parent.right === at
+            ? parent.right === around
               ? parent.left
               : undefined
             : parent?.test;
-        if (test !== undefined && test !== null && test !== at && textOf(test).includes(guard))
+        if (test !== undefined && test !== null && test !== around && textOf(test).includes(guard))
           return true;
       }
       return false;
     };
     /** The name is one of those that the object has: `for (const name in object)`. */
     const isOfLoop = (node, object, name) => {
-      for (let at = node.parent; at !== null && at !== undefined; at = at.parent)
+      for (
+        let around = node.parent;
+        around !== null && around !== undefined;
+        around = around.parent
+      )
         if (
-          at.type === 'ForInStatement' &&
-          textOf(at.right) === textOf(object) &&
-          textOf(at.left).endsWith(` ${textOf(name)}`)
+          around.type === 'ForInStatement' &&
+          textOf(around.right) === textOf(object) &&
+          textOf(around.left).endsWith(` ${textOf(name)}`)
         )
           return true;
       return false;

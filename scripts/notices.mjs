@@ -13,10 +13,10 @@ function headOf(file) {
  * it.
  */
 function textsOf(folder, { name, license }, files) {
-  const own = readdirSync(folder).filter((file) =>
+  const noticeFiles = readdirSync(folder).filter((file) =>
     /^(?:licen[cs]e|notice|copying|copyright)/i.test(file),
   );
-  if (own.length > 0) return own.map((file) => read(`${folder}/${file}`));
+  if (noticeFiles.length > 0) return noticeFiles.map((file) => read(`${folder}/${file}`));
   const heads = [...new Set(files.map(headOf))].filter((head) => head !== '');
   if (heads.length === 0)
     throw new Error(

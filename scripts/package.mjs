@@ -67,13 +67,13 @@ function runner(cpu) {
 
 /** The program, and Node of that CPU without the symbols for linker and debugger, in one file. */
 async function makeExecutable(cpu, { place, program }) {
-  const made = join(place, `pilot-agent-linux-${cpu}`);
+  const executablePath = join(place, `pilot-agent-linux-${cpu}`);
   const node = `${nodeOf(cpu)}/bin/node`;
-  run([`${others[cpu].triple}-strip`, '--strip-all', '-o', made, node]);
-  console.log(`Node for ${cpu}: ${megabytes(node)}, stripped ${megabytes(made)}`);
+  run([`${others[cpu].triple}-strip`, '--strip-all', '-o', executablePath, node]);
+  console.log(`Node for ${cpu}: ${megabytes(node)}, stripped ${megabytes(executablePath)}`);
 
   // By the Node that will use it, with its flags: V8 takes no other.
-  await writeCodeCache([...runner(cpu), made, ...execArgv], `${program}/pilot-agent.cjs`);
+  await writeCodeCache([...runner(cpu), executablePath, ...execArgv], `${program}/pilot-agent.cjs`);
 
   const [main, output, config] = ['launcher.cjs', 'sea.blob', 'sea.json'].map((name) =>
     join(place, name),
@@ -97,23 +97,25 @@ async function makeExecutable(cpu, { place, program }) {
   run([`${nodeOf(process.arch)}/bin/node`, '--experimental-sea-config', config]);
   for (const file of [main, config]) rmSync(file);
   console.warn = () => undefined; // it warns of each section that has no name, as strip leaves them
-  await inject(made, 'NODE_SEA_BLOB', readFileSync(output), {
+  await inject(executablePath, 'NODE_SEA_BLOB', readFileSync(output), {
     sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
   });
   rmSync(output);
-  chmodSync(made, 0o755);
+  chmodSync(executablePath, 0o755);
 
-  const said = run([...runner(cpu), made, 'version'], { PILOT_AGENT_CODE_CACHE: 'check' });
-  if (said.includes('code cache')) throw new Error(`${made}: ${said}`);
-  console.log(`${made}: ${megabytes(made)}`);
-  return made;
+  const answer = run([...runner(cpu), executablePath, 'version'], {
+    PILOT_AGENT_CODE_CACHE: 'check',
+  });
+  if (answer.includes('code cache')) throw new Error(`${executablePath}: ${answer}`);
+  console.log(`${executablePath}: ${megabytes(executablePath)}`);
+  return executablePath;
 }
 
 /** The small program that lies beside the executable. */
 function makeGuard(cpu, place) {
-  const made = join(place, `${guard}-linux-${cpu}`);
-  buildGuard(made, cpu);
-  return made;
+  const executablePath = join(place, `${guard}-linux-${cpu}`);
+  buildGuard(executablePath, cpu);
+  return executablePath;
 }
 
 const sumOf = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
@@ -138,25 +140,26 @@ try {
   const versions = JSON.parse(
     run([`${nodeOf(process.arch)}/bin/node`, '-p', 'JSON.stringify(process.versions)']),
   );
-  const { made, failures } = await makeEach(cpus, async (cpu) => {
-    const own = join(beside, cpu);
-    mkdirSync(own);
-    const executable = await makeExecutable(cpu, { place: own, program });
+  const { made: executables, failures } = await makeEach(cpus, async (cpu) => {
+    const cpuFolder = join(beside, cpu);
+    mkdirSync(cpuFolder);
+    const executable = await makeExecutable(cpu, { place: cpuFolder, program });
     const sha256 = sumOf(executable);
     writeFileSync(
       `${executable}.cdx.json`,
       `${sbom({ folders: packages, node: nodeOf(cpu), versions, sha256 })}\n`,
     );
-    const sums = [executable, makeGuard(cpu, own)].map(
+    const sums = [executable, makeGuard(cpu, cpuFolder)].map(
       (file) => `${sumOf(file)}  ${basename(file)}\n`,
     );
-    for (const name of readdirSync(own)) renameSync(join(own, name), join(beside, name));
+    for (const name of readdirSync(cpuFolder))
+      renameSync(join(cpuFolder, name), join(beside, name));
     return sums.join('');
   });
   for (const { cpu, reason } of failures)
     console.error(`there is no executable for ${cpu}: ${reason}`);
   if (failures.length > 0) process.exitCode = 1;
-  if (made.length > 0) keep(made, program);
+  if (executables.length > 0) keep(executables, program);
 } finally {
   rmSync(beside, { recursive: true, force: true });
 }

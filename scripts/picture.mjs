@@ -40,8 +40,8 @@ const betweenAreas = new Map(
   Object.keys(areas)
     .filter((area) => !area.endsWith('.ts'))
     .map((area) => {
-      const targets = [...imports].flatMap(([room, its]) =>
-        areaOf(room) === area ? [...its] : [],
+      const targets = [...imports].flatMap(([room, imported]) =>
+        areaOf(room) === area ? [...imported] : [],
       );
       return [area, new Set(targets.map(areaOf).filter((target) => target !== area))];
     }),
@@ -50,7 +50,10 @@ const within = (area) =>
   new Map(
     [...imports]
       .filter(([room]) => room.startsWith(`${area}/`))
-      .map(([room, its]) => [room, new Set([...its].filter((target) => areaOf(target) === area))]),
+      .map(([room, imported]) => [
+        room,
+        new Set([...imported].filter((target) => areaOf(target) === area)),
+      ]),
   );
 const inner = Object.keys(areas).filter((area) => within(area).size > 0);
 const short = (room) => room.replace(/^.*\//, '');

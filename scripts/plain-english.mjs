@@ -47,12 +47,12 @@ function pieces(markdown) {
     .replace(/`[^`]*`/g, (code) => `code${blank(code)}`)
     .replace(/<[^>\n]*>/g, '')
     .replace(/[[\]*_]/g, '');
-  const found = [];
+  const prosePieces = [];
   prose.split('\n').forEach((text, index) => {
     const line = index + 1;
     if (/^ *\|[ :|-]+\|$/.test(text)) return;
     if (/^ *\|/.test(text)) {
-      found.push(
+      prosePieces.push(
         ...text
           .trim()
           .slice(1, -1)
@@ -61,13 +61,18 @@ function pieces(markdown) {
       );
       return;
     }
-    const last = found.at(-1);
+    const last = prosePieces.at(-1);
     const begins = /^\s*(?:[-+]|\d+\.) /.test(text);
     if (last?.kind === 'text' && !begins && text.trim() !== '' && last.text !== '')
-      found[found.length - 1] = { ...last, text: `${last.text} ${text.trim()}` };
-    else found.push({ kind: 'text', line, text: text.replace(/^\s*(?:[-+]|\d+\.) /, '').trim() });
+      prosePieces[prosePieces.length - 1] = { ...last, text: `${last.text} ${text.trim()}` };
+    else
+      prosePieces.push({
+        kind: 'text',
+        line,
+        text: text.replace(/^\s*(?:[-+]|\d+\.) /, '').trim(),
+      });
   });
-  return found.filter(({ text }) => text !== '');
+  return prosePieces.filter(({ text }) => text !== '');
 }
 
 function sentences({ text }) {

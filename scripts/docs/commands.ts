@@ -123,9 +123,9 @@ export function commands(
 export function usage(name: string, command: Command): string {
   return [
     name,
-    ...command.registeredArguments.map((one) => {
-      const word = one.variadic ? `${one.name()}...` : one.name();
-      return one.required ? `<${word}>` : `[${word}]`;
+    ...command.registeredArguments.map((argument) => {
+      const word = argument.variadic ? `${argument.name()}...` : argument.name();
+      return argument.required ? `<${word}>` : `[${word}]`;
     }),
   ].join(' ');
 }

@@ -65,7 +65,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
 
 const all = Object.entries(exitCodes)
   .map(([name, number]) => ({ number, ...meanings[name as keyof typeof exitCodes] }))
-  .sort((one, other) => one.number - other.number);
+  .sort((first, second) => first.number - second.number);
 
 /** Each code, and what it means. */
 export function exitCodeRows(): readonly (readonly [code: string, text: string])[] {

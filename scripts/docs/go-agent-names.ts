@@ -1,4 +1,4 @@
-/** The Go agents of Istio whose flags and variables are told apart. */
+/** The Go agents of Istio whose flags and variables are distinguished. */
 type GoVersion = '1.5' | '1.6' | '1.30';
 
 type Versions = readonly GoVersion[];

@@ -72,10 +72,10 @@ const idleFlags: Readonly<Record<string, string>> = {
 
 /** The flags of `proxy` of all Go agents. */
 export function flagRows(): readonly Row[] {
-  const known: Readonly<Record<string, Flag>> = { ...flags, ...logFlags };
+  const knownFlags: Readonly<Record<string, Flag>> = { ...flags, ...logFlags };
   const all = { ...goFlags, ...Object.fromEntries(olderGoFlags.map((name) => [name, ['older']])) };
   return rows(all, { warned: idleFlags, silent: silentFlags }, (name) =>
-    Object.hasOwn(known, name),
+    Object.hasOwn(knownFlags, name),
   );
 }
 
@@ -99,9 +99,9 @@ function rows(
   works: (name: string) => boolean,
 ): readonly Row[] {
   return Object.entries(all)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .sort(([first], [second]) => (first < second ? -1 : 1))
     .map(([name, versions]) => {
-      const fate = (['warned', 'silent'] as const).find((one) => Object.hasOwn(words[one], name));
+      const fate = (['warned', 'silent'] as const).find((kind) => Object.hasOwn(words[kind], name));
       if (fate !== undefined) return { name, versions, fate, word: words[fate][name] ?? '' };
       if (!works(name))
         throw new Error(`nothing is said of ${name} of the Go agents ${versions.join(', ')}`);
@@ -121,8 +121,8 @@ const shownAs = (name: string, flag: boolean) => code(flag ? `--${name}` : name)
 
 function fates(all: readonly Row[], heads: readonly string[], flag: boolean): readonly string[] {
   const words = (fate: Fate) => {
-    const told = [...new Set(all.flatMap((row) => (row.fate === fate ? (row.word ?? []) : [])))];
-    return told.map(
+    const remarks = [...new Set(all.flatMap((row) => (row.fate === fate ? (row.word ?? []) : [])))];
+    return remarks.map(
       (word) =>
         `${all
           .filter((row) => row.word === word)

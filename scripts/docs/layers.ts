@@ -85,7 +85,7 @@ export function fieldPaths(): readonly string[] {
 
 /** The example of a member of a source. Throws if there is none. */
 function sourceExample(member: string): string {
-  const source = sourceExamples.find((one) => Object.hasOwn(one, member));
+  const source = sourceExamples.find((example) => Object.hasOwn(example, member));
   if (source === undefined) throw new Error(`schema-texts.ts has no example of ${member}`);
   return stringify(source[member as keyof typeof source], { collectionStyle: 'flow' }).trimEnd();
 }

@@ -18,12 +18,12 @@ const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 /** The comments of the catalogue, by event: they are for the reference, and not bundled. */
 function meanings(): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+  const meaningsByEvent = new Map<string, string>();
   const visit = (node: ts.Node): void => {
     if (ts.isPropertyAssignment(node) && ts.isStringLiteral(node.name)) {
       const comments = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
       const text = comments.map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? '').join(' ');
-      found.set(node.name.text, text.replace(/\s+/g, ' '));
+      meaningsByEvent.set(node.name.text, text.replace(/\s+/g, ' '));
     }
     ts.forEachChild(node, visit);
   };
@@ -31,7 +31,7 @@ function meanings(): ReadonlyMap<string, string> {
     const text = readFileSync(join(folder, name), 'utf8');
     visit(ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true));
   }
-  return found;
+  return meaningsByEvent;
 }
 
 const isOne = (sentences: Sentences): sentences is Sentence => 'msg' in sentences;

@@ -27,11 +27,11 @@ function optionTerm({
   description,
   defaultValueDescription: standard,
 }: Option): string {
-  const said = description.replace(/\b(?:json|yaml|table)\b/g, '`$&`');
+  const marked = description.replace(/\b(?:json|yaml|table)\b/g, '`$&`');
   const [, names = written, value] = /^([^<]*) <(.*)>$/.exec(written) ?? [];
   return term(
     `${bold(names)}${value === undefined ? '' : ` \\fI${roff(value)}\\fR`}`,
-    sentence(standard === undefined ? said : `${said} (default: ${standard})`),
+    sentence(standard === undefined ? marked : `${marked} (default: ${standard})`),
   );
 }
 
@@ -51,12 +51,14 @@ function withoutPages(text: string): string {
 
 function commandPage(name: string, command: Command): string {
   const isAgent = command.options.some(({ long }) => long === '--discoveryAddress');
-  const own = command.options.filter(({ long }) => !isAgent || !((long ?? '').slice(2) in flags));
-  const told = [sentence(command.description()), ...(more[name] ?? []).map(withoutPages)];
+  const ownOptions = command.options.filter(
+    ({ long }) => !isAgent || !((long ?? '').slice(2) in flags),
+  );
+  const paragraphs = [sentence(command.description()), ...(more[name] ?? []).map(withoutPages)];
   return subheading(
     usage(name, command),
-    roff(told.join(' ')),
-    ...own.map(optionTerm),
+    roff(paragraphs.join(' ')),
+    ...ownOptions.map(optionTerm),
     ...shownExamples(`pilot-agent ${name}`),
   );
 }

@@ -73,7 +73,7 @@ export function fits(cells: readonly string[]): boolean {
 
 /**
  * A row that ends with a text of the help page. A text that makes the row too wide is cut before a
- * semicolon, or else before a colon: the rest has to be told below the table.
+ * semicolon, or else before a colon: the rest has to be said below the table.
  */
 export function shortRow(cells: readonly string[], text: string): readonly string[] {
   const ends = (sign: string) =>

@@ -127,7 +127,7 @@ function written({ name, samples }: MetricFamily): string {
 }
 
 export function metricsPage(): string {
-  const sorted = [...families()].sort((one, other) => (one.name < other.name ? -1 : 1));
+  const sorted = [...families()].sort((first, second) => (first.name < second.name ? -1 : 1));
   return page(
     'Metrics',
     paragraph(
