@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /**
- * Resolves to `count` distinct ports of 127.0.0.1 that nobody listens on, and that no process of
- * this machine that lives has got from here.
+ * Resolves to `count` ports of 127.0.0.1 in a row that nobody listens on, and that no process of
+ * this machine that lives has got from here. Some programs are told one port and take the next ones
+ * too.
  *
  * They are outside the range from which the kernel takes the local ports of outgoing connections,
  * so that none of those can take one before its user binds it. Test files run side by side, so each
@@ -17,7 +18,9 @@ export async function freePorts(count: number): Promise<number[]> {
     if (tried > highest - lowest)
       throw new Error(`no ${count} free ports from ${lowest} to ${highest}`);
     port = port < highest ? port + 1 : lowest;
+    if (port === lowest) ports.length = 0;
     if ((await isClaimed(port)) && (await isFree(port))) ports.push(port);
+    else ports.length = 0;
   }
   return ports;
 }

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -17,7 +20,10 @@ import { eventually } from '../eventually.ts';
 export interface Istiod {
   /** Of YAML files. */
   readonly folder: string;
-  /** Starts it, or starts it again; resolves when it takes connections. */
+  /**
+   * Starts it, or starts it again; resolves when it takes connections on its port and the next one.
+   * Rejects with the end of what it has printed if it does not.
+   */
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
@@ -57,14 +63,21 @@ export function makeIstiod(program: string, port: number, mesh = '', networks = 
   const istiod: Istiod = {
     folder,
     async start() {
+      const printed = openSync(join(home, 'printed'), 'w');
       child = spawn(program, [folder, String(port)], {
         cwd: home,
-        stdio: 'ignore',
+        stdio: ['ignore', printed, printed],
         detached: true,
         env: { ...process.env, ENABLE_TLS_ON_SIDECAR_INGRESS: 'true', TMPDIR: temporary },
       });
+      closeSync(printed);
       if (mesh !== '') await addMesh();
-      await eventually(() => connects(port));
+      try {
+        for (const needed of [port, port + 1]) await eventually(() => connects(needed));
+      } catch (cause) {
+        const text = readFileSync(join(home, 'printed'), 'utf8');
+        throw new Error(`istiod does not start: ${text.slice(-2_000)}`, { cause });
+      }
     },
     async stop() {
       const ended = new Promise((done) => child?.once('exit', done));
