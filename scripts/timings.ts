@@ -9,17 +9,11 @@ import { type Timing, timingsFile } from '../test/support/timings.ts';
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-timings-'));
 const env = { ...process.env, TIMINGS: folder };
 
+const whole = ['--import', 'tsx', 'scripts/check/whole.ts'];
 const parts: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['build', 'npm', 'run', 'build'],
-  [
-    'format, lint, types, unit and marble tests',
-    process.execPath,
-    '--import',
-    'tsx',
-    'scripts/check/main.ts',
-    '--whole',
-  ],
-  ['end-to-end tests', 'npx', 'vitest', 'run', '--project', 'end-to-end', '--project', 'in-pairs'],
+  ['format, lint, types, imports, unused code', process.execPath, ...whole, 'checks'],
+  ['all tests', process.execPath, ...whole, 'tests'],
 ];
 
 const taken = parts.map(([name, command, ...args]) => {

@@ -8,12 +8,8 @@ export type Contents = Readonly<Record<string, string>>;
 
 /** What the files of the checkout hold now. Throws outside a checkout. */
 export function contentsNow(): Contents {
-  const { stdout, status, stderr } = spawnSync('git', ['ls-files', '-coz', '--exclude-standard'], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`git ls-files: ${stderr}`);
-  const paths = [...new Set(stdout.split('\0'))]
-    .filter((path) => path !== '' && existsSync(path))
+  const paths = [...new Set(listed('.', 'ls-files', '-coz', '--exclude-standard'))]
+    .filter((path) => existsSync(path))
     .sort();
   return Object.fromEntries(
     paths.map((path) => [path, createHash('sha1').update(readFileSync(path)).digest('hex')]),
@@ -22,10 +18,13 @@ export function contentsNow(): Contents {
 
 const fileOf = (stage: string) => `node_modules/.cache/check/${stage}.json`;
 
-/** The paths that differ from when a stage was good last: other content, new, or gone. */
+/**
+ * The paths that differ from when a stage was good last: other content, new, or gone. If nothing is
+ * known of an earlier run, those that `changedSinceCommit` gives: CI has checked the rest.
+ */
 export function changedSince(stage: string, now: Contents): string[] | 'everything' {
   const file = fileOf(stage);
-  if (!existsSync(file)) return 'everything';
+  if (!existsSync(file)) return changedSinceCommit('.');
   const before = JSON.parse(readFileSync(file, 'utf8')) as Contents;
   return [...new Set([...Object.keys(before), ...Object.keys(now)])]
     .filter((path) => before[path] !== now[path])
@@ -36,4 +35,35 @@ export function changedSince(stage: string, now: Contents): string[] | 'everythi
 export function rememberGood(stage: string, contents: Contents): void {
   mkdirSync(dirname(fileOf(stage)), { recursive: true });
   writeFileSync(fileOf(stage), JSON.stringify(contents));
+}
+
+/** The answer of Git in a checkout, or undefined if it refuses. */
+function git(cwd: string, ...args: readonly string[]): string | undefined {
+  const { stdout, status } = spawnSync('git', args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  return status === 0 ? stdout : undefined;
+}
+
+function listed(cwd: string, ...args: readonly string[]): string[] {
+  const paths = git(cwd, ...args);
+  if (paths === undefined) throw new Error(`git ${args.join(' ')} failed: is this a checkout?`);
+  return paths.split('\0').filter((path) => path !== '');
+}
+
+/**
+ * The paths that differ from the last commit that is in both this branch and its upstream, or from
+ * the last commit if there is no upstream; everything if there is no commit.
+ */
+export function changedSinceCommit(checkout: string): string[] | 'everything' {
+  const commit = (
+    git(checkout, 'merge-base', 'HEAD', '@{upstream}') ?? git(checkout, 'rev-parse', 'HEAD')
+  )?.trim();
+  if (commit === undefined) return 'everything';
+  const changed = listed(checkout, 'diff', '--name-only', '--no-renames', '-z', commit);
+  return [
+    ...new Set([...changed, ...listed(checkout, 'ls-files', '-oz', '--exclude-standard')]),
+  ].sort();
 }

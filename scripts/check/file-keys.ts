@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import ts from 'typescript';
 import { ownFiles, pathOf } from './project-programs.ts';
 
@@ -22,10 +23,8 @@ export function fileKeys(
   world: string,
   known: Shapes,
 ): { readonly keys: FileKeys; readonly shapes: Shapes } {
-  const files = new Map(ownFiles(program).map((file) => [pathOf(file.fileName), file]));
-  const imports = new Map(
-    [...files].map(([path, file]) => [path, importsOf(program, file, files)]),
-  );
+  const files = filesOf(program);
+  const imports = importsOf(program, files);
   const imported = new Set([...imports.values()].flat());
   /** Declarations that hold without an import: `declare global`, or of a module elsewhere. */
   const everywhere = hash([...files.values()].filter(isAmbient).map(({ text }) => text));
@@ -65,28 +64,54 @@ export function fileKeys(
   return { keys, shapes };
 }
 
-function importsOf(
-  program: ts.Program,
-  file: ts.SourceFile,
-  files: ReadonlyMap<string, ts.SourceFile>,
-): string[] {
-  const { importedFiles } = ts.preProcessFile(file.text, true, true);
-  return [...new Set(importedFiles.map(({ fileName }) => fileName))].flatMap((name) => {
-    const { resolvedModule } = ts.resolveModuleName(
-      name,
-      file.fileName,
-      program.getCompilerOptions(),
-      ts.sys,
-      undefined,
-      undefined,
-      ts.ModuleKind.ESNext,
-    );
-    const path = resolvedModule && pathOf(resolvedModule.resolvedFileName);
-    return path !== undefined && files.has(path) ? [path] : [];
-  });
+/** By path: the files of the project in a program. */
+function filesOf(program: ts.Program): ReadonlyMap<string, ts.SourceFile> {
+  return new Map(ownFiles(program).map((file) => [pathOf(file.fileName), file]));
 }
 
-const isAmbient = ({ text }: ts.SourceFile): boolean => /^declare (?:global|module)\b/m.test(text);
+/** By path: the paths of the project's files that a file imports. */
+function importsOf(
+  program: ts.Program,
+  files: ReadonlyMap<string, ts.SourceFile>,
+): ReadonlyMap<string, readonly string[]> {
+  const pathsIn = (file: ts.SourceFile) => {
+    const { importedFiles } = ts.preProcessFile(file.text, true, true);
+    return [...new Set(importedFiles.map(({ fileName }) => fileName))].flatMap((name) => {
+      const { resolvedModule } = ts.resolveModuleName(
+        name,
+        file.fileName,
+        program.getCompilerOptions(),
+        ts.sys,
+        undefined,
+        undefined,
+        ts.ModuleKind.ESNext,
+      );
+      const path = resolvedModule && pathOf(resolvedModule.resolvedFileName);
+      return path !== undefined && files.has(path) ? [path] : [];
+    });
+  };
+  return new Map([...files].map(([path, file]) => [path, pathsIn(file)]));
+}
+
+/**
+ * The files of a program about which the verdict may change if the `changed` ones do and nothing is
+ * known of their shapes: these, and all that import them, directly or not. All files, if a changed
+ * one is gone or holds everywhere: nobody can tell then who saw it.
+ */
+export function reachedFiles(program: ts.Program, changed: readonly string[]): ReadonlySet<string> {
+  const files = filesOf(program);
+  const isEverywhere = (path: string) =>
+    /\.tsx?$/.test(path) && (!existsSync(path) || isAmbient(files.get(path)));
+  if (changed.some(isEverywhere)) return new Set(files.keys());
+  const imports = [...importsOf(program, files)];
+  const reached = new Set(changed.filter((path) => files.has(path)));
+  for (const path of reached)
+    for (const [importer, paths] of imports) if (paths.includes(path)) reached.add(importer);
+  return reached;
+}
+
+const isAmbient = (file: ts.SourceFile | undefined): boolean =>
+  file !== undefined && /^declare (?:global|module)\b/m.test(file.text);
 
 /** Undefined if the compiler cannot write them: then only an equal text has an equal shape. */
 function declarationsOf(program: ts.Program, file: ts.SourceFile): string | undefined {

@@ -1,33 +1,41 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A part of the check: a command, whose output is shown only if it fails. */
+/** A part of the check: a command. */
 export interface Stage {
   readonly name: string;
   readonly command: readonly string[];
   /** What a developer types to repeat it alone. */
   readonly again: string;
+  /** Whether one reads its output while it runs, or only if it has failed. */
+  readonly output: 'at once' | 'if it fails';
 }
 
 /** How a stage has ended. */
 export interface Outcome {
   readonly stage: Stage;
   readonly code: number;
+  /** All that it has printed. */
+  readonly text: string;
 }
 
-/** Runs a stage to its end, and prints a line about it, after its output if it has failed. */
+/** Runs a stage to its end, and prints a line about it. */
 async function runStage(stage: Stage): Promise<Outcome> {
   const begun = performance.now();
   const [program = '', ...args] = stage.command;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const said: Buffer[] = [];
+  const printed: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => said.push(chunk));
+    stream.on('data', (chunk: Buffer) => {
+      printed.push(chunk);
+      if (stage.output === 'at once') process.stdout.write(chunk);
+    });
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) process.stdout.write(Buffer.concat(said));
+  const text = Buffer.concat(printed).toString();
+  if (code !== 0 && stage.output === 'if it fails') process.stdout.write(text);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1).padStart(6);
   process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'} ${seconds} s  ${stage.name}\n`);
-  return { stage, code: code ?? 1 };
+  return { stage, code: code ?? 1, text };
 }
 
 /** Runs stages one after the other, also after one that has failed: each says what is wrong. */
@@ -36,3 +44,21 @@ export async function runLane(stages: readonly Stage[]): Promise<Outcome[]> {
   for (const stage of stages) outcomes.push(await runStage(stage));
   return outcomes;
 }
+
+/**
+ * The lines that end a failing run, by stage: what has failed, and the command that repeats it. A
+ * stage of tests has printed them itself (test/support/tell-failed.ts). Pure.
+ */
+export function failedStages(outcomes: readonly Outcome[]): string[] {
+  return outcomes
+    .filter(({ code }) => code !== 0)
+    .flatMap(({ stage, text }) => {
+      const lines = text.split('\n').slice(-most);
+      const first = lines.findIndex((line) => line.startsWith('Failed: '));
+      return first >= 0
+        ? lines.slice(first).filter((line) => line !== '')
+        : [`Failed: ${stage.name}`, `  again: ${stage.again}`];
+    });
+}
+/** Test/support/tell-failed.ts prints fewer. */
+const most = 12;

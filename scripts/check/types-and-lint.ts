@@ -1,10 +1,14 @@
 // Checks types and lints, both over one program of the compiler. Without an argument it looks only
-// at files about which the verdict may have changed since it was good; with `--all` at each.
+// at files about which the verdict may have changed since it was good. If nothing is known of an
+// earlier run, it looks at those that the changes since the last commit can reach. With `--all` it
+// looks at each.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ESLint } from 'eslint';
-import { fileKeys } from './file-keys.ts';
+import type ts from 'typescript';
+import { changedSinceCommit } from './changed-files.ts';
+import { fileKeys, reachedFiles } from './file-keys.ts';
 import { ownFiles, pathOf, projectPrograms, told } from './project-programs.ts';
 
 const cacheFile = 'node_modules/.cache/check/types-and-lint.json';
@@ -12,6 +16,9 @@ const cacheFile = 'node_modules/.cache/check/types-and-lint.json';
 const rules = [
   'package-lock.json',
   'eslint.config.js',
+  'scripts/lint-arguments.mjs',
+  'scripts/lint-outside-names.mjs',
+  'scripts/plain-english.mjs',
   'tsconfig.json',
   'src/pilot-agent/page/tsconfig.json',
 ];
@@ -22,21 +29,35 @@ interface Cache {
   readonly shapes: readonly (readonly [key: string, shape: string])[];
 }
 
-function readCache(): Cache {
+/** Undefined at the first run, or if the cache was cut off. */
+function readCache(): Cache | undefined {
   try {
     return JSON.parse(readFileSync(cacheFile, 'utf8')) as Cache;
   } catch {
-    return { good: [], shapes: [] }; // the first run, or a cache that was cut off
+    return undefined;
   }
 }
 
+const isAll = process.argv.includes('--all');
 const cache = readCache();
-const good = new Set(process.argv.includes('--all') ? [] : cache.good);
-const known = new Map(cache.shapes);
+const known = new Map(cache?.shapes);
 const world = [
   process.version,
   ...rules.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')),
 ].join();
+
+/** Whether the verdict about a file of a program is good already. */
+function goodIn(program: ts.Program): (path: string, key: string) => boolean {
+  if (isAll) return () => false;
+  if (cache !== undefined) {
+    const keys = new Set(cache.good);
+    return (_, key) => keys.has(key);
+  }
+  const changed = changedSinceCommit('.');
+  if (changed === 'everything' || rules.some((rule) => changed.includes(rule))) return () => false;
+  const reached = reachedFiles(program, changed);
+  return (path) => !reached.has(path);
+}
 
 const programs = projectPrograms();
 const flaws: string[] = [];
@@ -45,13 +66,14 @@ const keys: (readonly [path: string, key: string])[] = [];
 const shapes = new Map<string, string>();
 const open = new Set<string>();
 for (const program of programs) {
+  const isGood = goodIn(program);
   const made = fileKeys(program, world, known);
   for (const [key, shape] of made.shapes) shapes.set(key, shape);
   for (const file of ownFiles(program)) {
     const path = pathOf(file.fileName);
     const key = made.keys.get(path) ?? '';
     keys.push([path, key]);
-    if (good.has(key)) continue;
+    if (isGood(path, key)) continue;
     open.add(path);
     const diagnostics = [
       ...program.getSyntacticDiagnostics(file),

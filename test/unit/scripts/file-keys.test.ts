@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fileKeys } from '../../../scripts/check/file-keys.ts';
+import { fileKeys, reachedFiles } from '../../../scripts/check/file-keys.ts';
 import { pathOf } from '../../../scripts/check/project-programs.ts';
 
 let folder: string;
@@ -24,7 +24,7 @@ const whole = {
 };
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 
-function keys(world = 'one') {
+function program() {
   const options = {
     strict: true,
     declaration: true,
@@ -32,11 +32,16 @@ function keys(world = 'one') {
     emitDeclarationOnly: true,
     types: [],
   };
-  const program = ts.createProgram(
+  return ts.createProgram(
     Object.keys(whole).map((name) => join(folder, name)),
     { ...options, outDir: 'dist', lib: [] },
   );
-  return fileKeys(program, world, new Map()).keys;
+}
+const keys = (world = 'one') => fileKeys(program(), world, new Map()).keys;
+/** The names of files that a change of one reaches, if no earlier run is known. */
+function reachedBy(name: string): string[] {
+  const reached = reachedFiles(program(), [pathOf(join(folder, name))]);
+  return Object.keys(whole).filter((file) => reached.has(pathOf(join(folder, file))));
 }
 /** The names of files whose key a change has changed. */
 function changedBy(change: () => void): string[] {
@@ -67,6 +72,16 @@ describe('what is checked again', () => {
 
   it('is all that imported a file that is gone', () => {
     expect(changedBy(() => write('uses.ts', 'export {};\n'))).toEqual(['uses.ts', 'far.ts']);
+  });
+
+  it('is all that imports a changed file, directly or not, if no earlier run is known', () => {
+    expect(reachedBy('uses.ts')).toEqual(['uses.ts', 'far.ts']);
+  });
+
+  it('is everything if no earlier run is known and a file is gone or holds everywhere', () => {
+    expect(reachedBy('gone.ts')).toEqual(Object.keys(whole));
+    write('other.ts', 'export {};\ndeclare global { const everywhere: 1; }\n');
+    expect(reachedBy('other.ts')).toEqual(Object.keys(whole));
   });
 
   it('is everything if the rules change', () => {
