@@ -163,11 +163,13 @@ export function certificateFiles({ certChain, key, rootCert }: Issued): Record<s
  */
 export function writeCertificates(folder: string, issued: Issued): void {
   mkdirSync(folder, { recursive: true });
-  for (const [name, content] of Object.entries(certificateFiles(issued))) {
+  const written = Object.entries(certificateFiles(issued)).map(([name, content]) => {
     const temporary = join(folder, `.${name}.${randomBytes(4).toString('hex')}`);
     writeFileSync(temporary, content, { mode: modeOf(name) });
-    renameSync(temporary, join(folder, name));
-  }
+    return { temporary, path: join(folder, name) };
+  });
+  // One after the other without a pause: who reads in between has half of a pair.
+  for (const { temporary, path } of written) renameSync(temporary, path);
 }
 
 /**
