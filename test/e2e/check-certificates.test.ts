@@ -88,7 +88,7 @@ describe('check of certificates', () => {
     ]);
     write({ rootCert: 'no PEM' });
     expect(await look()).toEqual([
-      flawed('fail', 'certificate unusable', /root-cert\.pem: no root certificate/),
+      flawed('fail', 'certificate unusable', /root-cert\.pem: it has no root certificate/),
     ]);
     write(good);
     rmSync(path('key.pem'));
@@ -203,7 +203,7 @@ describe('check of the token', () => {
       flaws: [],
       told: expect.stringMatching(/istio-token, for istio-ca, expires in 60 min$/) as string,
     });
-    expect((await next('opaque-secret')).told).toMatch(/is no JWT/);
+    expect((await next('opaque-secret')).told).toMatch(/is not a JWT/);
     for (const secret of [old, other, right]
       .flatMap((text) => text.split('.'))
       .filter((part) => part !== ''))
