@@ -1,6 +1,6 @@
 import type { IfRefused } from './closed-spec.ts';
 import type { Group, KubernetesGroup } from './group-versions.ts';
-import type { KubernetesMetadata } from '../hosts/kubernetes-metadata.ts';
+import type { KubernetesMetadata, ObjectName } from '../hosts/kubernetes-metadata.ts';
 import type { Get, Place, ReadMember } from '../fields/members.ts';
 import type { Specs, WrittenKind } from './model.ts';
 import {
@@ -49,6 +49,8 @@ interface ReadIstio<K extends WrittenKind> {
 interface ReadKubernetes<K extends WrittenKind> {
   readonly group: KubernetesGroup;
   readonly readWhole: (get: Get, metadata: KubernetesMetadata, place: Place) => Specs[K];
+  /** Undefined if `readWhole` checks the name. */
+  readonly named?: ObjectName;
 }
 
 /** The reader of a kind. */
@@ -93,11 +95,11 @@ export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
   Telemetry: { group: 'telemetry', read: () => readTelemetry },
   ProxyConfig: { group: 'networking', read: () => readWorkloadSettings },
   Service: { group: 'core', readWhole: readKubernetesService },
-  EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
+  EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice, named: 'subdomain' },
   Endpoints: { group: 'core', readWhole: readEndpoints },
-  Pod: { group: 'core', readWhole: readPod },
-  Node: { group: 'core', readWhole: readKubernetesNode },
-  Namespace: { group: 'core', readWhole: readKubernetesNamespace },
+  Pod: { group: 'core', readWhole: readPod, named: 'subdomain' },
+  Node: { group: 'core', readWhole: readKubernetesNode, named: 'subdomain' },
+  Namespace: { group: 'core', readWhole: readKubernetesNamespace, named: 'label' },
 };
 
 /** Whether resources of a kind have no namespace. */

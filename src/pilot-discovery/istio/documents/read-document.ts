@@ -4,7 +4,8 @@ import { headOf } from './document-head.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
 import { groupVersions } from './group-versions.ts';
 import { type Head, isOfCluster, kinds, type ReadKind } from './kinds.ts';
-import { controller } from '../hosts/kubernetes-metadata.ts';
+import { controller, objectAnnotations, objectName } from '../hosts/kubernetes-metadata.ts';
+import { matchLabels } from '../fields/match-labels.ts';
 import { ignored, members, type Place, text, texts } from '../fields/members.ts';
 import type { AnyResource, Flaw, Origin, WriteBody, WrittenKind } from './model.ts';
 import { resourceFlaws, type ResourceFlaws } from './resource-flaws.ts';
@@ -133,7 +134,7 @@ function readKnown(
   const { metadata, spec } = members(value, place, [], (get) => {
     get('apiVersion', text);
     get('kind', text);
-    const metadata = get('metadata', readMetadata);
+    const metadata = get('metadata', metadataOf(kind, reader));
     if ('readWhole' in reader) {
       const spec = reader.readWhole(get, { ...head, ...metadata }, place);
       // Kubernetes writes there what it did, and when.
@@ -159,19 +160,23 @@ function readKnown(
     : { closing: closingResource(document, content, flaws.wrongFields()) };
 }
 
-const readMetadata = (value: unknown, place: Place) =>
-  members(value, place, [], (get) => {
-    for (const name of ofTheServer) get(name, ignored);
-    get('name', text);
-    get('namespace', text);
-    return {
-      labels: get('labels', texts),
-      annotations: get('annotations', texts),
-      created: get('creationTimestamp', text),
-      generateName: get('generateName', text),
-      owner: get('ownerReferences', controller),
-    };
-  });
+const metadataOf = (kind: WrittenKind, reader: ReadKind<WrittenKind>) => {
+  const isKubernetes = 'readWhole' in reader;
+  const named = isKubernetes ? reader.named : undefined;
+  return (value: unknown, place: Place) =>
+    members(value, place, [], (get) => {
+      for (const name of ofTheServer) get(name, ignored);
+      get('name', named === undefined ? text : objectName(kind, named));
+      get('namespace', text);
+      return {
+        labels: get('labels', isKubernetes ? matchLabels : texts),
+        annotations: get('annotations', isKubernetes ? objectAnnotations : texts),
+        created: get('creationTimestamp', text),
+        generateName: get('generateName', text),
+        owner: get('ownerReferences', controller),
+      };
+    });
+};
 
 const labelled = (workload: Workload, labels: Readonly<Record<string, string>>): Workload => ({
   ...workload,

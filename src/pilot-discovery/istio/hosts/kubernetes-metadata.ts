@@ -1,4 +1,15 @@
-import { boolean, ignored, list, members, type ReadMember, text } from '../fields/members.ts';
+import { labelName } from '../fields/match-labels.ts';
+import {
+  below,
+  boolean,
+  ignored,
+  list,
+  members,
+  type ReadMember,
+  text,
+  texts,
+  wrong,
+} from '../fields/members.ts';
 import type { Labels } from '../fields/values.ts';
 
 /** The metadata of an object, as far as a reader needs them. */
@@ -34,3 +45,34 @@ const ownerReference: ReadMember<{ readonly owner: Owner; readonly controls: boo
     const owner = { kind: get('kind', text), name: get('name', text) };
     return { owner, controls: get('controller', boolean) === true };
   });
+
+/** How the objects of a kind are named: as one part of a DNS name, or as a DNS name. */
+export type ObjectName = 'label' | 'subdomain';
+
+const label = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
+const names: Readonly<Record<ObjectName, RegExp>> = {
+  label: new RegExp(`^${label}$`),
+  subdomain: new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`),
+};
+const allowed: Readonly<Record<ObjectName, string>> = {
+  label: '63 lower-case letters, digits and - at most',
+  subdomain: '253 lower-case letters, digits, - and . at most',
+};
+
+/** Reads the name of an object of Kubernetes, which would refuse others. */
+export const objectName =
+  (kind: string, named: ObjectName): ReadMember<string> =>
+  (value, place) => {
+    const read = text(value, place);
+    if (read !== '' && !names[named].test(read))
+      wrong(place, `'${read}' is no name of a ${kind}: ${allowed[named]}`);
+    return read;
+  };
+
+/** Reads the annotations of an object of Kubernetes, which would refuse other keys. */
+export const objectAnnotations: ReadMember<Labels> = (value, place) => {
+  const read = texts(value, place);
+  for (const key of Object.keys(read))
+    if (!labelName.test(key)) wrong(below(place, key), `'${key}' is no name of an annotation`);
+  return read;
+};

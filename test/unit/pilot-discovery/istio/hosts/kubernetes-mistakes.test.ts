@@ -175,8 +175,8 @@ describe('a mistake in an EndpointSlice', () => {
       '3 metadata.labels.kubernetes.io/service-name: it is missing: the name of the Service of these endpoints',
     ],
     [
-      slice('addressType: IPv4', "{ name: web-1, labels: { kubernetes.io/service-name: 'a b' } }"),
-      "3 metadata.labels.kubernetes.io/service-name: 'a b' is no name of a Service",
+      slice('addressType: IPv4', '{ name: web-1, labels: { kubernetes.io/service-name: a.b } }'),
+      "3 metadata.labels.kubernetes.io/service-name: 'a.b' is no name of a Service",
     ],
     [slice('endpoints: []'), '1 addressType: it is missing: IPv4 or IPv6'],
     [slice('addressType: ipv4'), "4 addressType: 'ipv4' is not one of IPv4, IPv6, FQDN"],
@@ -277,9 +277,51 @@ describe('a mistake in Endpoints', () => {
       endpoints(`subsets: [${many(257, () => `{ addresses: [{ ip: 10.0.0.1 }], ${ports} }`)}]`),
       '4 subsets: it has 257 entries, and 256 are the limit',
     ],
+    [endpoints('subsets: 7'), '4 subsets: 7 is not a list'],
+    [endpoints('subsets: [7]'), '4 subsets[0]: 7 is not an object'],
+    [
+      endpoints(`subsets: [{ addresses: 10.0.0.1, ${ports} }]`),
+      "4 subsets[0].addresses: '10.0.0.1' is not a list",
+    ],
+    [
+      endpoints(`subsets: [{ addresses: [10.0.0.1], ${ports} }]`),
+      "4 subsets[0].addresses[0]: '10.0.0.1' is not an object",
+    ],
+    [
+      endpoints(`subsets: [{ addresses: [{ ip: 10.0.0.256 }], ${ports} }]`),
+      "4 subsets[0].addresses[0].ip: '10.0.0.256' is no IP address",
+    ],
+    [
+      endpoints('subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: 80 }]'),
+      '4 subsets[0].ports: 80 is not a list',
+    ],
+    [
+      endpoints('subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: [{ port: 70000 }] }]'),
+      '4 subsets[0].ports[0].port: 70000 is not a whole number from 1 to 65535',
+    ],
+    [
+      endpoints(
+        'subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: [{ port: 80, protocol: HTTP }] }]',
+      ),
+      "4 subsets[0].ports[0].protocol: 'HTTP' is not one of TCP, UDP, SCTP",
+    ],
+    [
+      endpoints(
+        `subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: [${many(257, (index) => `{ port: ${index + 1}, name: p${index} }`)}] }]`,
+      ),
+      '4 subsets[0].ports: it has 257 entries, and 256 are the limit',
+    ],
+    [
+      endpoints(`subsets: [{ addresses: [{ ip: 10.0.0.1, targetRef: web-1 }], ${ports} }]`),
+      "4 subsets[0].addresses[0].targetRef: 'web-1' is not an object",
+    ],
+    [
+      endpoints('subsets: []', "{ name: web, labels: { app: 'a b' } }"),
+      "3 metadata.labels.app: 'a b' is no value of a label",
+    ],
     [endpoints('subsets: []').replace('v1', 'v2'), "1 apiVersion: 'v2' is not v1"],
   ])('%s', (text, flaw) => {
-    expect(flawsOf(text)).toEqual([`error ${flaw}`]);
+    expect(flawsOf(text)[0]).toBe(`error ${flaw}`);
   });
 
   it('is taken with a warning: a field that there is not', () => {
@@ -348,22 +390,61 @@ describe('a mistake in a Pod', () => {
 });
 
 describe.each(['Namespace', 'Node', 'Pod'])('a mistake in the metadata of a %s', (kind) => {
+  const long = 'a'.repeat(64);
   it.each([
-    ['7', '3 metadata: 7 is not an object'],
-    ['{}', '3 metadata.name: it is missing'],
-    ["{ name: '' }", '3 metadata.name: it is missing'],
-    ['{ name: 7 }', '3 metadata.name: 7 is not a text'],
-    ['{ name: a, labels: [] }', '3 metadata.labels: [] is not an object'],
-    ['{ name: a, labels: { a: 7 } }', '3 metadata.labels.a: 7 is not a text'],
-    ['{ name: a, annotations: { a: 7 } }', '3 metadata.annotations.a: 7 is not a text'],
+    ['7', ': 7 is not an object'],
+    ['{}', '.name: it is missing'],
+    ["{ name: '' }", '.name: it is missing'],
+    ['{ name: 7 }', '.name: 7 is not a text'],
+    ['{ name: Shop }', ".name: 'Shop' is no name of a"],
+    ['{ name: a_b }', ".name: 'a_b' is no name of a"],
+    ['{ name: a/b }', ".name: 'a/b' is no name of a"],
+    ['{ name: -a }', ".name: '-a' is no name of a"],
+    [`{ name: ${long} }`, `.name: '${long}' is no name of a`],
+    ['{ name: a, namespace: 7 }', '.namespace: 7 is not a text'],
+    ['{ name: a, labels: [] }', '.labels: [] is not an object'],
+    ['{ name: a, labels: { a: 7 } }', '.labels.a: 7 is not a text'],
+    ["{ name: a, labels: { 'a b': c } }", ".labels.a b: 'a b' is no name of a label"],
+    ["{ name: a, labels: { '/b': c } }", ".labels./b: '/b' is no name of a label"],
+    ['{ name: a, labels: { a: b/c } }', ".labels.a: 'b/c' is no value of a label"],
+    [`{ name: a, labels: { a: ${long} } }`, `.labels.a: '${long}' is no value of a label`],
+    ['{ name: a, annotations: [] }', '.annotations: [] is not an object'],
+    ['{ name: a, annotations: { a: 7 } }', '.annotations.a: 7 is not a text'],
+    [
+      "{ name: a, annotations: { 'a b': c } }",
+      ".annotations.a b: 'a b' is no name of an annotation",
+    ],
+    ['{ name: a, generateName: 7 }', '.generateName: 7 is not a text'],
+    ['{ name: a, ownerReferences: {} }', '.ownerReferences: {} is not a list'],
+    ['{ name: a, ownerReferences: [7] }', '.ownerReferences[0]: 7 is not an object'],
   ])('%s', (metadata, flaw) => {
     const text = `apiVersion: v1\nkind: ${kind}\nmetadata: ${metadata}\n`;
-    expect(flawsOf(text)[0]).toBe(`error ${flaw}`);
+    expect(flawsOf(text)[0]).toContain(`error 3 metadata${flaw}`);
     expect(readResources(text, place).resources).toEqual([]);
   });
 
   it('v2', () => {
     const text = `apiVersion: v2\nkind: ${kind}\nmetadata: { name: a }\n`;
     expect(flawsOf(text)).toEqual(["error 1 apiVersion: 'v2' is not v1"]);
+  });
+});
+
+describe('the name of an object of Kubernetes', () => {
+  const named = (kind: string, name: string) =>
+    flawsOf(`apiVersion: v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`);
+
+  it('is one part of a DNS name for a Namespace', () => {
+    expect(named('Namespace', 'a.b')).toEqual([
+      "error 3 metadata.name: 'a.b' is no name of a Namespace: 63 lower-case letters, digits and - at most",
+    ]);
+  });
+
+  it('is a DNS name for a Node and a Pod', () => {
+    expect(named('Node', 'a-1.example.com')).toEqual([]);
+    expect(named('Pod', 'a.b')).toEqual([]);
+    const long = Array.from({ length: 85 }, () => 'aa').join('.');
+    expect(named('Node', long)).toEqual([
+      `error 3 metadata.name: '${long}' is no name of a Node: 253 lower-case letters, digits, - and . at most`,
+    ]);
   });
 });
