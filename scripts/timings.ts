@@ -12,8 +12,8 @@ const env = { ...process.env, TIMINGS: folder };
 const whole = ['--import', 'tsx', 'scripts/check/whole.ts'];
 const parts: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['build', 'npm', 'run', 'build'],
-  ['format, lint, types, imports, unused code', process.execPath, ...whole, 'checks'],
-  ['all tests', process.execPath, ...whole, 'tests'],
+  ['format, lint, types, unit and marble tests', process.execPath, ...whole, 'checks'],
+  ['end-to-end tests', process.execPath, ...whole, 'tests'],
 ];
 
 const taken = parts.map(([name, command, ...args]) => {

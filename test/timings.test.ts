@@ -9,21 +9,27 @@ const longest = 45;
 const long: Readonly<Record<string, string>> = {
   'test/browser/page.test.ts': '1,000 epochs and 100,000 lines in a real browser',
   'test/contract/real-registries.test.ts': 'a real API and a real Consul are stopped four times',
+  'test/differential/envoy.test.ts': 'a real Envoy takes the configuration of each folder',
   'test/differential/istiod.test.ts': 'a real istiod answers each folder',
   'test/differential/kube-folders.test.ts': 'each of 105 folders is written to a real API',
   'test/e2e/build.test.ts': 'the programs are built three times',
   'test/e2e/chaos.test.ts': '30 events of a seed over a real Envoy',
   'test/e2e/check-machine.test.ts': 'it starts a program for each finding, one after the other',
-  'test/e2e/debian.test.ts': 'packages are built, and installed with their services',
   'test/e2e/discovery-crowd.test.ts': '10,000 services, and a window of 15 s',
+  'test/e2e/discovery-istio-agent.test.ts': "Istio's agent gets certificates of a real API twice",
+  'test/e2e/discovery-roots-kube.test.ts': 'two instances and istiod write to a real API',
+  'test/e2e/discovery-token-kube.test.ts': 'a real API is away, and its pauses are waited for',
   'test/e2e/discovery-traffic.test.ts': '10,000 requests for each share, in two variants of xDS',
+  'test/e2e/keep-envoy.test.ts': 'agents are killed one after the other, with their Envoys kept',
   'test/e2e/machine-faults.test.ts': 'each fault of a machine lasts through a hot restart',
   'test/e2e/mesh-demo.test.ts': 'three demos start one after the other',
   'test/e2e/mesh-istiod-away.test.ts': 'istiod is away for 33 s',
+  'test/e2e/mesh-mtls.test.ts': 'two sidecars hot-restart and rotate in three modes',
   'test/e2e/rescue.test.ts': 'children are killed at eight moments, one after the other',
   'test/e2e/sources.test.ts': 'its sources are away, and are asked again after growing pauses',
   'test/e2e/status-port.test.ts': '10 hot restarts, asked every 5 ms',
   'test/e2e/supervision.test.ts': 'each part of the agent is killed at each moment',
+  'test/e2e/terminal.test.ts': 'a real terminal in two sizes',
 };
 
 const endToEnd = /^test\/(?:browser|contract|differential|e2e)\//;

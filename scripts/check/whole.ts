@@ -1,7 +1,6 @@
 // `npm test`: everything that a change can break. First what fails often and soon: format, types,
-// lint, imports and unused code. Then all tests. Those over real programs wait more than they work,
-// so the unit and marble tests run beside them, at the lowest priority. With the word `checks` or
-// `tests` it runs only that part. It changes no file.
+// lint, imports, unused code, and the unit and marble tests. Then the tests over real programs.
+// With the word `checks` or `tests` it runs only that part. It changes no file.
 import { failedStages, runLane, type Stage } from './stage.ts';
 import { architecture, bin, typesAndLint, unitTests, unused } from './stages.ts';
 
@@ -18,12 +17,13 @@ const endToEnd: Stage = {
   again: `npx vitest run ${projects.join(' ')}`,
   output: 'at once',
 };
-const units = unitTests('everything');
-const inTheRest: Stage = { ...units, command: ['nice', '-n', '19', ...units.command] };
-
 const parts = [
-  { name: 'checks', lanes: [[typesAndLint('all')], [format, architecture, unused]] },
-  { name: 'tests', lanes: [[inTheRest], [endToEnd]] },
+  // Two lanes: the compiler takes one processor, the others the other.
+  {
+    name: 'checks',
+    lanes: [[typesAndLint('all')], [format, architecture, unused, unitTests('everything')]],
+  },
+  { name: 'tests', lanes: [[endToEnd]] },
 ];
 
 /** Runs parts up to one that fails. Returns the lines that say what has failed. */
