@@ -189,3 +189,11 @@ export const authorizerDeviations: readonly (readonly [proxies: RegExp, Deviatio
     ],
   ],
 ];
+
+/** The same for a `localityLbSetting` of the MeshConfig. */
+export const localityDeviations: readonly Deviation[] = [
+  [
+    /^cluster\/outbound\|80\|\|resolved-watched\.mesh\/load_assignment\/endpoints\/\d\/priority: (?:nothing|\d), istiod: (?:nothing|\d)$/,
+    'Labels of failoverPriority give names of DNS priorities too, as they give them to addresses; istiod compares only labels of addresses.',
+  ],
+];

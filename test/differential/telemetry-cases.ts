@@ -1,19 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Case } from './cases.ts';
+import { type MeshCase, meshCases } from './mesh-cases.ts';
 
-const folder = 'test/differential/telemetry';
-
-/** A folder with a MeshConfig, and the proxies that ask about it. */
-interface TelemetryCase {
-  readonly name: string;
-  /** The MeshConfig as it is written. */
-  readonly meshText: string;
-  readonly yaml: string;
-  readonly proxies: readonly Case[];
-}
-
-const proxies: readonly Pick<Case, 'name' | 'id' | 'metadata'>[] = [
+export const telemetryCases: readonly MeshCase[] = meshCases('test/differential/telemetry', [
   {
     name: 'a sidecar',
     id: 'sidecar~127.0.0.10~app.default~default.svc.cluster.local',
@@ -46,26 +33,4 @@ const proxies: readonly Pick<Case, 'name' | 'id' | 'metadata'>[] = [
     id: 'router~127.0.0.12~gateway.default~default.svc.cluster.local',
     metadata: { NAMESPACE: 'default', LABELS: { app: 'gateway', istio: 'ingressgateway' } },
   },
-];
-
-/** `NAME.yaml` has the resources, and `NAME.mesh.yaml` the MeshConfig. */
-export const telemetryCases: readonly TelemetryCase[] = readdirSync(folder)
-  .filter((file) => file.endsWith('.mesh.yaml'))
-  .sort()
-  .map((file) => {
-    const name = file.replace(/\.mesh\.yaml$/, '');
-    const meshText = readFileSync(join(folder, file), 'utf8');
-    const yaml = readFileSync(join(folder, `${name}.yaml`), 'utf8');
-    return {
-      name,
-      meshText,
-      yaml,
-      proxies: proxies.map((proxy) => ({
-        ...proxy,
-        yaml,
-        locality: '',
-        mesh: meshText,
-        metadata: { ISTIO_VERSION: '1.26.0', CLUSTER_ID: 'Kubernetes', ...proxy.metadata },
-      })),
-    };
-  });
+]);

@@ -442,8 +442,50 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/near-endpoints-without-a-place',
     file: 'pilot-discovery/generate/scope/scope.ts',
-    find: 'environment.destinationRules.size === 0 && !isAnyClose(environment)',
-    replace: 'environment.destinationRules.size === 0',
+    find: 'destinationRules.size === 0 && !isAnyClose(environment)',
+    replace: 'destinationRules.size === 0',
+  },
+  {
+    id: 'generate/shares-of-the-mesh-without-a-place',
+    file: 'pilot-discovery/generate/scope/scope.ts',
+    find: ' && !distributes(mesh)',
+    replace: '',
+  },
+  {
+    id: 'generate/labels-of-the-mesh-without-a-class',
+    file: 'pilot-discovery/generate/scope/scope.ts',
+    find: '...mesh.localities.failoverPriority,',
+    replace: '',
+  },
+  {
+    id: 'generate/labels-of-zones-without-a-class',
+    file: 'pilot-discovery/generate/scope/scope.ts',
+    find: "zones?.preference === 'own-zone' ? zones.failoverPriority : []",
+    replace: '[]',
+  },
+  {
+    id: 'generate/localities-of-the-mesh',
+    file: 'pilot-discovery/generate/scope/locality-policy.ts',
+    find: 'settings: ruled ?? mesh.localities',
+    replace: 'settings: ruled ?? { ...mesh.localities, distribute: [], failover: [] }',
+  },
+  {
+    id: 'generate/shares-that-are-off-have-a-place',
+    file: 'pilot-discovery/generate/scope/locality-policy.ts',
+    find: 'localities.enabled !== false && localities.distribute',
+    replace: 'localities.distribute',
+  },
+  {
+    id: 'generate/shares-of-the-mesh-for-one-place',
+    file: 'pilot-discovery/generate/endpoints/endpoints.ts',
+    find: ' || distributes(mesh);',
+    replace: ';',
+  },
+  {
+    id: 'read/failover-beside-labels-of-places',
+    file: 'pilot-discovery/istio/traffic/read-localities.ts',
+    find: 'failover.length > 0 && labelsOfPlace.has(label)',
+    replace: 'failover.length > 9 && labelsOfPlace.has(label)',
   },
   {
     id: 'environment/endpoints-beside-slices',

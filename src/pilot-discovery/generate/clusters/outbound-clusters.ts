@@ -207,7 +207,7 @@ function outboundCluster(
     name,
     altStatName: `${name};`,
     ...connectionSettings(mesh, pool, retryBudgetFor(rule?.spec, named.subset)),
-    ...balancing(policy, service.trafficDistribution),
+    ...balancing(policy, service.trafficDistribution, mesh),
     ...discovery,
     ...httpOptions(http, pool, tls.names),
     ...(protocol === undefined ? tls.cluster : withProxyProtocol(tls.cluster, protocol)),

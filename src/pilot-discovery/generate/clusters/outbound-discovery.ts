@@ -42,7 +42,7 @@ export interface OutboundInputs {
 
 /** Returns how a cluster finds its endpoints; undefined if DNS has none to resolve. */
 export function outboundDiscovery(
-  { service, node }: Pick<OutboundInputs, 'service' | 'node'>,
+  { environment, service, node }: Pick<OutboundInputs, 'environment' | 'service' | 'node'>,
   name: string,
   { targetPort }: ServicePort,
   policy: PortPolicy,
@@ -93,7 +93,7 @@ export function outboundDiscovery(
     loadAssignment: loadAssignment(
       name,
       used,
-      localityPolicyOf(policy, service.trafficDistribution),
+      localityPolicyOf(policy, service.trafficDistribution, environment.mesh),
       node,
       {
         isMutual: mark,

@@ -33,7 +33,14 @@ export function sniCluster(
     visibleTo(environment, node, inputs.endpoints.get(port.number) ?? []),
     subset?.labels ?? {},
   ).filter(isMutual);
-  const discovery = outboundDiscovery({ service, node }, name, port, policy, endpoints, isMutual);
+  const discovery = outboundDiscovery(
+    { environment, service, node },
+    name,
+    port,
+    policy,
+    endpoints,
+    isMutual,
+  );
   if (discovery === undefined) return undefined;
   return encodeResource(
     ClusterSchema,
@@ -42,7 +49,7 @@ export function sniCluster(
       name,
       altStatName: `${name};`,
       ...connectionSettings(environment.mesh, pool),
-      ...balancing(policy, service.trafficDistribution),
+      ...balancing(policy, service.trafficDistribution, environment.mesh),
       ...discovery,
       ...httpOptions(upstreamHttpOf(port.protocol, pool, node.role), pool),
       metadata: clusterMetadata({

@@ -12,7 +12,7 @@ import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-o
 import { encodeResource, type SortedView, withResources } from '../encoding/encode-resource.ts';
 import { isEds } from '../scope/resolution.ts';
 import { isPassthrough } from './load-balancing.ts';
-import { localityPolicyOf } from '../scope/locality-policy.ts';
+import { distributes, localityPolicyOf } from '../scope/locality-policy.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
 import { ownAssignment } from './own-assignment.ts';
 import { memoTable } from '../scope/memo.ts';
@@ -103,6 +103,8 @@ function assignment(
 ): XdsResource | undefined {
   const endpoints = environment.endpoints.get(serviceKey(service))?.get(port) ?? noEndpoints;
   const { trafficDistribution } = service;
+  const { mesh } = environment;
+  const isPlaced = rule !== undefined || trafficDistribution === 'close' || distributes(mesh);
   const nameOf = kind === 'called' ? outboundName : outboundSni;
   const name = nameOf({ port, subset, host: service.host });
   return sharedAssignment(
@@ -111,10 +113,10 @@ function assignment(
       endpoints,
       rule ?? noRule,
       disablingPolicies(environment) ?? noPolicies,
-      environment.mesh,
+      mesh,
       environment.networks,
     ],
-    `${name}\n${rule === undefined && trafficDistribution === 'any' ? '' : place}\n${scopeOfNetwork(environment, node)}`,
+    `${name}\n${isPlaced ? place : ''}\n${scopeOfNetwork(environment, node)}`,
     () => {
       const policy = policyFor(rule?.spec, port, subset);
       if (isPassthrough(policy)) return undefined;
@@ -124,12 +126,13 @@ function assignment(
         visibleTo(environment, node, endpoints),
         ruleSubset?.labels ?? {},
       );
+      const locality = localityPolicyOf(policy, trafficDistribution, mesh);
       const reach = reachOf(environment, node, isMutual);
       const keys = [service.key, ...(rule?.keys ?? []), ...subsetEndpoints.map(({ key }) => key)];
       return encodeResource(
         ClusterLoadAssignmentSchema,
         name,
-        loadAssignment(name, subsetEndpoints, localityPolicyOf(policy, trafficDistribution), node, {
+        loadAssignment(name, subsetEndpoints, locality, node, {
           isMutual,
           reach: kind === 'called' ? reach : (group) => reach(group.filter(isMutual)),
         }),

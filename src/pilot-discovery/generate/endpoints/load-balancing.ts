@@ -3,7 +3,9 @@ import type {
   OutlierDetection,
   PortPolicy,
 } from '../../istio/traffic/destination-rule.ts';
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
 import {
+  type Cluster_CommonLbConfig_ZoneAwareLbConfigSchema as ZoneAwareSchema,
   Cluster_LbPolicy as LbPolicy,
   type ClusterSchema,
 } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
@@ -20,12 +22,16 @@ export const isPassthrough = ({ loadBalancer }: PortPolicy): boolean =>
   loadBalancer?.policy.type === 'passthrough';
 
 /** Returns how a cluster distributes requests, and when it ejects an endpoint. */
-export function balancing(policy: PortPolicy, distribution: TrafficDistribution): Cluster {
+export function balancing(
+  policy: PortPolicy,
+  distribution: TrafficDistribution,
+  mesh: Pick<MeshConfig, 'localities'>,
+): Cluster {
   const { loadBalancer, outlierDetection } = policy;
   return {
     ...balancer(loadBalancer),
     ...(outlierDetection !== undefined && { outlierDetection: outlier(outlierDetection) }),
-    commonLbConfig: commonLbConfig(policy, distribution),
+    commonLbConfig: commonLbConfig(policy, distribution, mesh),
   };
 }
 
@@ -33,6 +39,7 @@ export function balancing(policy: PortPolicy, distribution: TrafficDistribution)
 function commonLbConfig(
   policy: PortPolicy,
   distribution: TrafficDistribution,
+  mesh: Pick<MeshConfig, 'localities'>,
 ): NonNullable<Cluster['commonLbConfig']> {
   const { outlierDetection } = policy;
   return {
@@ -40,32 +47,33 @@ function commonLbConfig(
     ...((outlierDetection !== undefined || distribution === 'close') && {
       healthyPanicThreshold: { value: outlierDetection?.minHealthPercent ?? 0 },
     }),
-    ...localityConfig(policy, distribution),
+    ...localityConfig(policy, localityPolicyOf(policy, distribution, mesh)),
   };
 }
 
 /** Returns whether the zone of the caller, or the weights of localities, have an effect. */
 function localityConfig(
   policy: PortPolicy,
-  distribution: TrafficDistribution,
+  locality: LocalityPolicy,
 ): Pick<NonNullable<Cluster['commonLbConfig']>, 'localityConfigSpecifier'> {
   const zones = policy.loadBalancer?.zones;
-  if (zones !== undefined) {
+  if (zones?.preference === 'own-zone') {
     // By default Envoy prefers the zone of the proxy, for each proxy that has a local cluster.
-    const value =
-      zones.preference === 'none'
-        ? { routingEnabled: { value: 0 } }
-        : { routingEnabled: { value: 100 }, minClusterSize: BigInt(zones.minClusterSize) };
-    return { localityConfigSpecifier: { case: 'zoneAwareLbConfig', value } };
+    const minClusterSize = BigInt(zones.minClusterSize);
+    return zoneAware({ routingEnabled: { value: 100 }, minClusterSize });
   }
-  return isWeighted(localityPolicyOf(policy, distribution))
-    ? { localityConfigSpecifier: { case: 'localityWeightedLbConfig', value: {} } }
-    : {};
+  // Envoy that weighs localities prefers no zone.
+  if (isWeighted(locality))
+    return { localityConfigSpecifier: { case: 'localityWeightedLbConfig', value: {} } };
+  return zones === undefined ? {} : zoneAware({ routingEnabled: { value: 0 } });
 }
+
+const zoneAware = (value: Init<typeof ZoneAwareSchema>) =>
+  ({ localityConfigSpecifier: { case: 'zoneAwareLbConfig', value } }) as const;
 
 /** Returns whether localities have weights: with `distribute`, or with failover that is active. */
 function isWeighted({ settings, failover }: LocalityPolicy): boolean {
-  if (settings === undefined || settings.enabled === false) return false;
+  if (settings.enabled === false) return false;
   if (settings.distribute.length > 0) return true;
   return (
     failover === 'active' && (settings.failover.length > 0 || settings.failoverPriority.length > 0)

@@ -31,10 +31,10 @@ export function placed(
   reach: ReachEndpoints,
 ): readonly Placed[] {
   const localities = byLocality(endpoints, reach);
-  if (settings?.enabled === false) return localities;
-  const share = settings?.distribute.find(({ from }) => isWithinLocality(place.locality, from));
+  if (settings.enabled === false) return localities;
+  const share = settings.distribute.find(({ from }) => isWithinLocality(place.locality, from));
   if (share !== undefined) return distributed(localities, share.to);
-  if ((settings?.distribute.length ?? 0) > 0 || failover === 'inactive') return localities;
+  if (settings.distribute.length > 0 || failover === 'inactive') return localities;
   return prioritized(localities, settings, tiers, place);
 }
 
@@ -101,12 +101,11 @@ function distributed(
  */
 function prioritized(
   localities: readonly Placed[],
-  settings: LocalitySettings | undefined,
+  { failover, failoverPriority }: LocalitySettings,
   tiers: LocalityPolicy['tiers'],
   place: LocalityPlace,
 ): readonly Placed[] {
-  const failover = settings?.failover ?? [];
-  const wanted = (settings?.failoverPriority ?? []).map((text) => wantedLabel(text, place));
+  const wanted = failoverPriority.map((text) => wantedLabel(text, place));
   const distance = (locality: string): number =>
     tiers === 'localities' && wanted.length > 0 && failover.length === 0
       ? 0

@@ -1,10 +1,10 @@
+import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
 import type { LocalitySettings, PortPolicy } from '../../istio/traffic/destination-rule.ts';
 import type { TrafficDistribution } from '../../istio/hosts/traffic-distribution.ts';
 
 /** How requests prefer localities. */
 export interface LocalityPolicy {
-  /** Undefined if neither a rule nor the service says anything. */
-  readonly settings: LocalitySettings | undefined;
+  readonly settings: LocalitySettings;
   /** Whether the nearest endpoints come first. Otherwise only `distribute` has an effect. */
   readonly failover: 'active' | 'inactive';
   /** `regions`: Envoy itself chooses between the localities of a region. */
@@ -28,13 +28,14 @@ const close: LocalitySettings = {
 
 /**
  * Returns how requests to a service prefer localities. A rule comes before the preference of the
- * service. As in Istio, a rule needs outlier detection for failover. The preference of the service
- * does not need it, and neither does failover between regions if Envoy itself chooses between
- * zones.
+ * service, and this before the MeshConfig. As in Istio, a rule and the MeshConfig need outlier
+ * detection for failover. The preference of the service does not need it, and neither does failover
+ * between regions if Envoy itself chooses between zones.
  */
 export function localityPolicyOf(
   { loadBalancer, outlierDetection }: PortPolicy,
   distribution: TrafficDistribution,
+  mesh: Pick<MeshConfig, 'localities'>,
 ): LocalityPolicy {
   const { locality: ruled, zones } = loadBalancer ?? {};
   if (zones?.preference === 'own-zone') {
@@ -46,5 +47,9 @@ export function localityPolicyOf(
   if (ruled === undefined && distribution === 'close')
     return { settings: close, failover: 'active', tiers };
   const failover = outlierDetection === undefined ? 'inactive' : 'active';
-  return { settings: ruled, failover, tiers };
+  return { settings: ruled ?? mesh.localities, failover, tiers };
 }
+
+/** Returns whether localities have weights for services that have no rule. */
+export const distributes = ({ localities }: Pick<MeshConfig, 'localities'>): boolean =>
+  localities.enabled !== false && localities.distribute.length > 0;

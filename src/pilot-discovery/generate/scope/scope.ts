@@ -1,7 +1,7 @@
 // Why: docs/decisions/075-namespaces-share-views.md
 import type { Resource } from '../../istio/documents/model.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { labelsOfDistribution } from './locality-policy.ts';
+import { distributes, labelsOfDistribution } from './locality-policy.ts';
 import { memoTable } from './memo.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import type { ProxyNode } from './proxy-node.ts';
@@ -151,7 +151,7 @@ const ofPlaces = memoTable<readonly string[]>();
 const noLabels: readonly string[] = [];
 
 /** The parts of an environment that may prefer endpoints near to a proxy. */
-type Preferring = Pick<Environment, 'destinationRules' | 'services'>;
+type Preferring = Pick<Environment, 'destinationRules' | 'services' | 'mesh'>;
 
 const anyClose = memoTable<boolean>();
 
@@ -164,9 +164,9 @@ const isAnyClose = ({ services }: Preferring): boolean =>
 
 /** Returns the names of labels by which rules and services locate a proxy, sorted. */
 export function labelsOfPlaces(environment: Preferring): readonly string[] {
-  const { destinationRules } = environment;
+  const { destinationRules, mesh } = environment;
   const distribution = isAnyClose(environment) ? labelsOfDistribution : noLabels;
-  return ofPlaces([destinationRules, distribution], '', () => {
+  return ofPlaces([destinationRules, distribution, mesh.localities], '', () => {
     const rules = [...destinationRules.values()].flat();
     const policies = rules.flatMap(({ spec }) => [
       spec.trafficPolicy,
@@ -175,20 +175,25 @@ export function labelsOfPlaces(environment: Preferring): readonly string[] {
     const all = policies.flatMap((policy) =>
       policy === undefined ? [] : [policy, ...policy.portLevelSettings.values()],
     );
-    const wanted = all.flatMap(
-      ({ loadBalancer }) => loadBalancer?.locality?.failoverPriority ?? [],
-    );
-    const ruled = wanted.map((text) => text.split('=')[0] ?? '');
-    return [...new Set([...ruled, ...distribution])].sort();
+    const wanted = [
+      ...mesh.localities.failoverPriority,
+      ...all.flatMap(({ loadBalancer: { locality, zones } = {} }) => [
+        ...(locality?.failoverPriority ?? []),
+        ...(zones?.preference === 'own-zone' ? zones.failoverPriority : []),
+      ]),
+    ];
+    const names = wanted.map((text) => text.split('=')[0] ?? '');
+    return [...new Set([...names, ...distribution])].sort();
   });
 }
 
-/** Returns the place of a proxy, if a rule or a service may depend on it. */
+/** Returns the place of a proxy, if a rule, a service or the MeshConfig may depend on it. */
 export function scopeOfPlace(
   environment: Preferring,
   { locality, network, labels }: ProxyNode,
 ): string {
-  if (environment.destinationRules.size === 0 && !isAnyClose(environment)) return '';
+  const { destinationRules, mesh } = environment;
+  if (destinationRules.size === 0 && !isAnyClose(environment) && !distributes(mesh)) return '';
   const labelValues = labelsOfPlaces(environment).map((name) =>
     Object.hasOwn(labels, name) ? labels[name] : null,
   );

@@ -1,5 +1,6 @@
 import type { NamedAuthorizer } from './authorizer.ts';
 import type { LabelSelector } from '../fields/label-selector.ts';
+import type { LocalitySettings } from '../traffic/destination-rule.ts';
 import { type ExtensionProvider, ownFileLog } from '../telemetry/extension-provider.ts';
 import { defaultProxyTracing, type ProxyTracing } from '../telemetry/proxy-tracing.ts';
 
@@ -20,6 +21,8 @@ export interface MeshConfig {
   readonly enableAutoMtls: boolean;
   readonly connectTimeoutMs: number;
   readonly protocolDetectionTimeoutMs: number;
+  /** For services whose rules say nothing about localities. */
+  readonly localities: LocalitySettings;
   /** '' for none; `/dev/stdout` is the log of Envoy. */
   readonly accessLogFile: string;
   readonly accessLogFormat: string;
@@ -50,6 +53,7 @@ export const defaultMeshConfig: MeshConfig = {
   enableAutoMtls: true,
   connectTimeoutMs: 10_000,
   protocolDetectionTimeoutMs: 0,
+  localities: { enabled: true, distribute: [], failover: [], failoverPriority: [] },
   accessLogFile: '',
   accessLogFormat: '',
   accessLogEncoding: 'text',

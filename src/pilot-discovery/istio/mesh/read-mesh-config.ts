@@ -3,6 +3,7 @@ import {
   duration,
   durationAbove0,
   list,
+  maybe,
   members,
   oneOf,
   type ReadMember,
@@ -13,6 +14,7 @@ import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import { configSource } from './read-config-source.ts';
 import type { Flaw } from '../documents/model.ts';
 import { labelSelectors } from '../fields/read-label-selector.ts';
+import { localities } from '../traffic/read-localities.ts';
 import { authorizers } from './read-authorizers.ts';
 import { meshTelemetry } from './read-mesh-telemetry.ts';
 import { settingDocument } from './setting-document.ts';
@@ -67,6 +69,7 @@ const meshMembers: ReadMember<Omit<ReadMesh, 'flaws'>> = (value, place) =>
       connectTimeoutMs: get('connectTimeout', durationAbove0) ?? standard.connectTimeoutMs,
       protocolDetectionTimeoutMs:
         get('protocolDetectionTimeout', duration) ?? standard.protocolDetectionTimeoutMs,
+      localities: get('localityLbSetting', maybe(localities)) ?? standard.localities,
       ...meshTelemetry(get),
       authorizers: get('extensionProviders', authorizers),
     };

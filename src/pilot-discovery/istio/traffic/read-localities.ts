@@ -36,6 +36,14 @@ export const localities: ReadMember<LocalitySettings> = (value, place) =>
     const failover = get('failover', failovers);
     if (distribute.length > 0 && failover.length > 0)
       wrong(place, 'distribute and failover exclude each other: leave one out');
+    const failoverPriority = get('failoverPriority', list(needed));
+    failoverPriority.forEach((label, index) => {
+      if (failover.length > 0 && labelsOfPlace.has(label))
+        wrong(
+          below(place, `failoverPriority[${index}]`),
+          `failover and the label ${label} exclude each other: leave one out`,
+        );
+    });
     return {
       enabled: get('enabled', boolean),
       distribute: distribute.map(({ from, to }) => ({
@@ -43,9 +51,16 @@ export const localities: ReadMember<LocalitySettings> = (value, place) =>
         to: Object.fromEntries(Object.entries(to).map(([name, weight]) => [name, weight ?? 0])),
       })),
       failover,
-      failoverPriority: get('failoverPriority', list(needed)),
+      failoverPriority,
     };
   });
+
+/** Failover compares the places that these labels name. */
+const labelsOfPlace: ReadonlySet<string> = new Set([
+  'topology.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
+  'topology.istio.io/subzone',
+]);
 
 /** Reads whether Envoy prefers its own zone. */
 export const zones: ReadMember<ZoneSettings> = (value, place) =>

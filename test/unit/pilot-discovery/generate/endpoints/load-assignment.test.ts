@@ -5,6 +5,7 @@ import {
 } from '../../../../../src/pilot-discovery/generate/endpoints/load-assignment.ts';
 import { localityPolicyOf } from '../../../../../src/pilot-discovery/generate/scope/locality-policy.ts';
 import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
+import { defaultMeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/mesh-config.ts';
 import { ClusterLoadAssignmentSchema } from '../../../../../src/shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import { canonical, messageYaml, proxyIn, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
@@ -22,7 +23,7 @@ const assignmentOf = (endpoints: string, canDoTls: 'all' | 'none' = 'none'): str
     loadAssignment(
       'outbound|80||a.mesh',
       endpointsIn(endpoints),
-      localityPolicyOf(policyFor(undefined, 80, undefined), 'any'),
+      localityPolicyOf(policyFor(undefined, 80, undefined), 'any', defaultMeshConfig),
       proxyIn(''),
       { isMutual: () => canDoTls === 'all', reach: (endpoints) => endpoints },
     ),

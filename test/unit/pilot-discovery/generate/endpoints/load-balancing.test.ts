@@ -6,6 +6,11 @@ import {
 import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { ClusterSchema } from '../../../../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import type { TrafficDistribution } from '../../../../../src/pilot-discovery/istio/hosts/traffic-distribution.ts';
+import {
+  defaultMeshConfig,
+  type MeshConfig,
+} from '../../../../../src/pilot-discovery/istio/mesh/mesh-config.ts';
+import { readMeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
 import { canonical, messageYaml, specIn } from '../../../../support/golden.ts';
 
 const policyIn = (trafficPolicy: string) =>
@@ -14,8 +19,13 @@ const policyIn = (trafficPolicy: string) =>
     80,
     undefined,
   );
-const balancingOf = (trafficPolicy: string, distribution: TrafficDistribution = 'any'): string =>
-  messageYaml(ClusterSchema, balancing(policyIn(trafficPolicy), distribution));
+const meshWith = (localityLbSetting: string) =>
+  readMeshConfig(`localityLbSetting: ${localityLbSetting}`, 'mesh.yaml').mesh;
+const balancingOf = (
+  trafficPolicy: string,
+  distribution: TrafficDistribution = 'any',
+  mesh: Pick<MeshConfig, 'localities'> = defaultMeshConfig,
+): string => messageYaml(ClusterSchema, balancing(policyIn(trafficPolicy), distribution, mesh));
 
 describe('a service that prefers near endpoints', () => {
   it.each<[what: string, trafficPolicy: string, commonLbConfig: string]>([
@@ -228,4 +238,53 @@ it('sends requests where they were going with PASSTHROUGH alone', () => {
   expect(
     kinds.filter((kind) => isPassthrough(policyIn(`{ loadBalancer: { simple: ${kind} } }`))),
   ).toEqual(['PASSTHROUGH']);
+});
+
+describe('localities of the MeshConfig', () => {
+  const shares = '{ distribute: [{ from: r/*, to: { "r/z1/*": 100 } }] }';
+  const failover = '{ failover: [{ from: r1, to: r2 }] }';
+  const failing = '{ outlierDetection: { interval: 5s } }';
+  it.each<[what: string, setting: string, trafficPolicy: string, commonLbConfig: string]>([
+    [
+      'have weights with shares',
+      shares,
+      '{ loadBalancer: {} }',
+      '{ locality_weighted_lb_config: {} }',
+    ],
+    [
+      'have none if they are off',
+      shares.replace('{', '{ enabled: false,'),
+      '{ loadBalancer: {} }',
+      '{}',
+    ],
+    ['have none with failover alone', failover, '{ loadBalancer: {} }', '{}'],
+    [
+      'have weights with failover and an outlierDetection',
+      failover,
+      failing,
+      '{ healthy_panic_threshold: {}, locality_weighted_lb_config: {} }',
+    ],
+    [
+      'do not count beside a rule',
+      shares,
+      '{ loadBalancer: { localityLbSetting: { enabled: false } } }',
+      '{}',
+    ],
+    [
+      'do not count if a rule prefers the own zone',
+      shares,
+      '{ loadBalancer: { zoneAwareLbSetting: {} } }',
+      '{ zone_aware_lb_config: { routing_enabled: { value: 100 }, min_cluster_size: "6" } }',
+    ],
+    [
+      'have weights if a rule prefers no zone',
+      shares,
+      '{ loadBalancer: { zoneAwareLbSetting: { enabled: false } } }',
+      '{ locality_weighted_lb_config: {} }',
+    ],
+  ])('%s', (_, setting, trafficPolicy, commonLbConfig) => {
+    expect(balancingOf(trafficPolicy, 'any', meshWith(setting))).toContain(
+      canonical(`common_lb_config: ${commonLbConfig}`),
+    );
+  });
 });

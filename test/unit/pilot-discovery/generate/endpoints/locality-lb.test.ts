@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { placed } from '../../../../../src/pilot-discovery/generate/endpoints/locality-lb.ts';
 import { localityPolicyOf } from '../../../../../src/pilot-discovery/generate/scope/locality-policy.ts';
+import { readMeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
 import type { TrafficDistribution } from '../../../../../src/pilot-discovery/istio/hosts/traffic-distribution.ts';
 import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { canonical, resourceText } from '../../../../support/golden.ts';
@@ -32,13 +33,15 @@ function placesOf(
   trafficPolicy: string,
   endpoints: readonly string[],
   distribution: TrafficDistribution = 'any',
+  localityLbSetting = '{}',
 ): string {
+  const { mesh } = readMeshConfig(`localityLbSetting: ${localityLbSetting}`, 'mesh.yaml');
   const ruled = trafficPolicy === '' ? '' : `, trafficPolicy: ${trafficPolicy}`;
   const rule = resourceText('DestinationRule', 'a', `{ host: a.mesh${ruled} }`);
   const environment = environmentOf(`${serviceWith(endpoints)}---\n${rule}`);
   const its = environment.endpoints.get('default/a.mesh')?.get(80) ?? [];
   const spec = environment.destinationRules.get('a.mesh')?.[0]?.spec;
-  const policy = localityPolicyOf(policyFor(spec, 80, undefined), distribution);
+  const policy = localityPolicyOf(policyFor(spec, 80, undefined), distribution, mesh);
   const all = placed(its, policy, place, (group) => group).map((one) => ({
     locality: one.locality,
     priority: one.priority,
@@ -203,6 +206,36 @@ describe('the shares of localities', () => {
     ],
   ])('%s', (_, to, endpoints, places) => {
     expect(placesOf(settings(`{ distribute: [${to}] }`), endpoints)).toBe(canonical(places));
+  });
+});
+
+describe('the localities of the MeshConfig', () => {
+  const three = ['us/east/a', 'eu/north/a', 'asia/south/a'];
+  const alike = `
+- { locality: asia/south/a, priority: 0, weight: 1, endpoints: [3] }
+- { locality: eu/north/a, priority: 0, weight: 1, endpoints: [2] }
+- { locality: us/east/a, priority: 0, weight: 1, endpoints: [1] }`;
+  const toAsia = '{ failover: [{ from: us, to: asia }] }';
+  const byRegion = `
+- { locality: asia/south/a, priority: 1, weight: 1, endpoints: [3] }
+- { locality: eu/north/a, priority: 2, weight: 1, endpoints: [2] }
+- { locality: us/east/a, priority: 0, weight: 1, endpoints: [1] }`;
+  it.each<[what: string, setting: string, trafficPolicy: string, places: string]>([
+    ['fail over with outlier detection', toAsia, `{ ${failing} }`, byRegion],
+    ['do not without it', toAsia, '', alike],
+    ['do not if they are off', '{ enabled: false }', `{ ${failing} }`, alike],
+    ['do not count beside a rule', toAsia, settings('{ enabled: false }'), alike],
+    [
+      'have shares, without a rule',
+      '{ distribute: [{ from: us/*, to: { "asia/*": 100 } }] }',
+      '',
+      `
+- { locality: asia/south/a, priority: 0, weight: 100, endpoints: [3] }
+- { locality: eu/north/a, priority: 0, weight: 1, endpoints: [] }
+- { locality: us/east/a, priority: 0, weight: 1, endpoints: [] }`,
+    ],
+  ])('%s', (_, setting, trafficPolicy, places) => {
+    expect(placesOf(trafficPolicy, three, 'any', setting)).toBe(canonical(places));
   });
 });
 

@@ -8,6 +8,7 @@ import {
   scopeOfServices,
   scopeOfVirtualServices,
 } from '../../../../../src/pilot-discovery/generate/scope/scope.ts';
+import { readMeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
 import { proxyIn, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
@@ -96,13 +97,17 @@ it.each([
 });
 
 describe('the place of a proxy', () => {
+  const priority = '{ failoverPriority: [app] }';
+  const shares = '{ distribute: [{ from: r/*, to: { "r/*": 100 } }] }';
   const failover = (priority: string) =>
     rule(
       'a',
       `trafficPolicy: { outlierDetection: { interval: 5s }, loadBalancer: { localityLbSetting: { failoverPriority: ${priority} } } }`,
     );
 
-  it.each<[what: string, yaml: string, labels: readonly string[], scope: string]>([
+  it.each<
+    [what: string, yaml: string, labels: readonly string[], scope: string, localities?: string]
+  >([
     ['makes no difference without rules', '', [], ''],
     ['is its locality and its network', rule('a'), [], '["r/z/s","n",[]]'],
     [
@@ -122,8 +127,28 @@ describe('the place of a proxy', () => {
       ],
       '["r/z/s","n",[null,null,null,null]]',
     ],
-  ])('%s', (_, yaml, labels, scope) => {
-    const environment = environmentOf(yaml);
+    [
+      'is the labels by which zones fail over too',
+      rule(
+        'a',
+        'trafficPolicy: { loadBalancer: { zoneAwareLbSetting: { failoverPriority: [app] } } }',
+      ),
+      ['app'],
+      '["r/z/s","n",["app"]]',
+    ],
+    ['is the labels of the MeshConfig too', rule('a'), ['app'], '["r/z/s","n",["app"]]', priority],
+    ['makes no difference without rules if the MeshConfig fails over', '', ['app'], '', priority],
+    [
+      'makes a difference without rules if the MeshConfig has shares',
+      '',
+      [],
+      '["r/z/s","n",[]]',
+      shares,
+    ],
+    ['makes none if these shares are off', '', [], '', shares.replace('{', '{ enabled: false,')],
+  ])('%s', (_, yaml, labels, scope, localities = '{}') => {
+    const { mesh } = readMeshConfig(`localityLbSetting: ${localities}`, 'mesh.yaml');
+    const environment = environmentOf(yaml, { mesh });
     const proxy = proxyIn('NETWORK: n', { locality: 'r/z/s' });
     expect(labelsOfPlaces(environment)).toEqual(labels);
     expect(scopeOfPlace(environment, proxy)).toBe(scope);

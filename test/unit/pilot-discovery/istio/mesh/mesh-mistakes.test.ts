@@ -696,6 +696,14 @@ describe('a mistake in the MeshConfig', () => {
       'discoverySelectors: [{ matchExpressions: [{ key: a, operator: Exists, values: [b] }] }]',
       'discoverySelectors[0].matchExpressions[0].values: only In and NotIn have values: leave them out',
     ],
+    [
+      'localityLbSetting: { distribute: [{ from: a/*, to: { a/*: 80 } }] }',
+      'localityLbSetting.distribute[0].to: the weights make 80, and not 100',
+    ],
+    [
+      'localityLbSetting: { failoverPriority: [topology.kubernetes.io/zone], failover: [{ from: a, to: b }] }',
+      'localityLbSetting.failoverPriority[0]: failover and the label topology.kubernetes.io/zone exclude each other: leave one out',
+    ],
   ])('%s is named with its line', (text, said) => {
     const { flaws } = readMeshConfig(`trustDomain: td\n${text}\n`, 'mesh.yaml');
     expect(flaws).toMatchObject([{ origin: { path: 'mesh.yaml', line: 2 }, severity: 'error' }]);
