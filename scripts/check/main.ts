@@ -4,19 +4,16 @@
 import { readFileSync } from 'node:fs';
 import { changedSince, contentsNow, rememberGood } from './changed-files.ts';
 import { reachedTests } from './reached-tests.ts';
-import { failedStages, runLane, type Stage } from './stage.ts';
-import { architecture, bin, typesAndLint, unitTests, unused } from './stages.ts';
+import { endWith, failedStages, runLane, type Stage } from './stage.ts';
+import { architecture, format, typesAndLint, unitTests, unused } from './stages.ts';
 
 const before = contentsNow();
 
-function format(): Stage[] {
+/** The stage that formats what has changed; none if nothing has. */
+function formatChanged(): Stage[] {
   const changed = changedSince('format', before);
   const files = changed === 'everything' ? ['.'] : changed.filter((path) => path in before);
-  const command = ['--write', '--ignore-unknown', '--log-level', 'warn', ...files];
-  const again = 'npm run format';
-  return files.length === 0
-    ? []
-    : [{ name: 'format', command: [bin('prettier'), ...command], again, output: 'if it fails' }];
+  return files.length === 0 ? [] : [format(files)];
 }
 
 function reached(): readonly string[] | 'everything' {
@@ -25,7 +22,7 @@ function reached(): readonly string[] | 'everything' {
   return reachedTests(changedSince('tests', before), texts);
 }
 
-const formatted = await runLane(format());
+const formatted = await runLane(formatChanged());
 if (formatted.every(({ code }) => code === 0)) rememberGood('format', contentsNow());
 // Two lanes: the compiler takes one processor, the others the other.
 const lanes = [
@@ -35,6 +32,4 @@ const lanes = [
 const outcomes = [...formatted, ...(await Promise.all(lanes)).flat()];
 // What was formatted above is as it was looked at: formatting changes no meaning.
 if (outcomes.at(-1)?.code === 0) rememberGood('tests', contentsNow());
-const failed = failedStages(outcomes);
-if (failed.length > 0) process.stdout.write(`${failed.join('\n')}\n`);
-process.exitCode = failed.length > 0 ? 1 : 0;
+endWith(failedStages(outcomes));

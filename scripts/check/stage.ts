@@ -32,10 +32,16 @@ async function runStage(stage: Stage): Promise<Outcome> {
     });
   const [code] = (await once(child, 'close')) as [number | null];
   const text = Buffer.concat(printed).toString();
-  if (code !== 0 && stage.output === 'if it fails') process.stdout.write(text);
+  if (stage.output === 'if it fails') process.stdout.write(code === 0 ? leftOutLines(text) : text);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1).padStart(6);
   process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'} ${seconds} s  ${stage.name}\n`);
   return { stage, code: code ?? 1, text };
+}
+
+/** The lines in which a run of tests names what it has left out (test/support/tell-left-out.ts). */
+export function leftOutLines(text: string): string {
+  const lines = text.split('\n').filter((line) => line.startsWith('Left out, '));
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** Runs stages one after the other, also after one that has failed: each says what is wrong. */
@@ -62,3 +68,9 @@ export function failedStages(outcomes: readonly Outcome[]): string[] {
 }
 /** Test/support/tell-failed.ts prints fewer. */
 const most = 12;
+
+/** Ends this program: prints the lines of {@link failedStages}, and fails if there are any. */
+export function endWith(failed: readonly string[]): void {
+  if (failed.length > 0) process.stdout.write(`${failed.join('\n')}\n`);
+  process.exitCode = failed.length > 0 ? 1 : 0;
+}

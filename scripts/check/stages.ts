@@ -2,6 +2,17 @@ import type { Stage } from './stage.ts';
 
 export const bin = (name: string): string => `node_modules/.bin/${name}`;
 
+/** The format of all files, or of some, which are mended. */
+export function format(files: 'all' | readonly string[]): Stage {
+  const look = files === 'all' ? ['--check', '.'] : ['--write', '--ignore-unknown', ...files];
+  return {
+    name: 'format',
+    command: [bin('prettier'), '--log-level', 'warn', ...look],
+    again: 'npm run format',
+    output: 'if it fails',
+  };
+}
+
 /** Types and lint, over one program: of each file, or of those that a change can reach. */
 export function typesAndLint(files: 'all' | 'reached'): Stage {
   const script = 'scripts/check/types-and-lint.ts';

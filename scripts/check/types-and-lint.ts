@@ -46,17 +46,22 @@ const world = [
   ...rules.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')),
 ].join();
 
+type IsGood = (path: string, key: string) => boolean;
+
 /** Whether the verdict about a file of a program is good already. */
-function goodIn(program: ts.Program): (path: string, key: string) => boolean {
-  if (isAll) return () => false;
+function goodFiles(): (program: ts.Program) => IsGood {
+  const noFile = () => () => false;
+  if (isAll) return noFile;
   if (cache !== undefined) {
     const keys = new Set(cache.good);
-    return (_, key) => keys.has(key);
+    return () => (_, key) => keys.has(key);
   }
   const changed = changedSinceCommit('.');
-  if (changed === 'everything' || rules.some((rule) => changed.includes(rule))) return () => false;
-  const reached = reachedFiles(program, changed);
-  return (path) => !reached.has(path);
+  if (changed === 'everything' || rules.some((rule) => changed.includes(rule))) return noFile;
+  return (program) => {
+    const reached = reachedFiles(program, changed);
+    return (path) => !reached.has(path);
+  };
 }
 
 const programs = projectPrograms();
@@ -65,6 +70,7 @@ const wrong = new Set<string>();
 const keys: (readonly [path: string, key: string])[] = [];
 const shapes = new Map<string, string>();
 const open = new Set<string>();
+const goodIn = goodFiles();
 for (const program of programs) {
   const isGood = goodIn(program);
   const made = fileKeys(program, world, known);

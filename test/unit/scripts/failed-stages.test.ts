@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failedStages, type Outcome } from '../../../scripts/check/stage.ts';
+import { failedStages, leftOutLines, type Outcome } from '../../../scripts/check/stage.ts';
 
 function outcome(name: string, code: number, text: string): Outcome {
   const again = `npm run ${name}`;
@@ -25,4 +25,10 @@ describe('the lines that end a failing run', () => {
   it('are none if nothing has failed', () => {
     expect(failedStages([outcome('lint', 0, 'Failed: no')])).toEqual([]);
   });
+});
+
+it('a good run of tests says what it has left out', () => {
+  const line = 'Left out, for this machine does not permit it: mounts';
+  expect(leftOutLines(`many tests\n\n${line}\n`)).toBe(`${line}\n`);
+  expect(leftOutLines('many tests\n')).toBe('');
 });
