@@ -46,7 +46,7 @@ export function afterMessage(before: PageState, message: PageMessage): PageState
     case 'away':
       return { ...before, link: awaySince(link, message.reason, message.at + skew) };
     case 'live-event': {
-      const { liveEvent: liveEvent, at: receivedAt } = message;
+      const { liveEvent, at: receivedAt } = message;
       const now = liveEvent.event === 'report' ? Date.parse(liveEvent.data.at) - receivedAt : skew;
       return { ...withLiveEvent<Logged>(before, liveEvent, kept), link, skew: now };
     }

@@ -43,7 +43,7 @@ export interface ServerPlans {
  * is started again if it fails. Never errors.
  */
 export function besideEnvoy(
-  { secrets: plan, xds, validConfig$: validConfig$, ofSources }: ServerPlans,
+  { secrets: plan, xds, validConfig$, ofSources }: ServerPlans,
   config: AgentConfig,
   sts: StsParts,
 ): Observable<ServersSign | PartFailed> {

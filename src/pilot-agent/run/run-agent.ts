@@ -176,7 +176,7 @@ function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
     asServer('status', { listening: 'listening', failed: 'failed' }, random),
   );
   const validConfig$ = view$.pipe(
-    map(({ validConfig: knownConfig }) => knownConfig),
+    map(({ validConfig }) => validConfig),
     distinctUntilChanged(),
   );
   return merge(status$, outside.requests()).pipe(

@@ -150,7 +150,7 @@ export interface RunView {
 }
 
 /** Returns the view before anything has happened. `startedAt`: ms since 1970. */
-export function firstView(knownConfig: ConfigWithSources, startedAt: number): RunView {
+export function firstView(validConfig: ConfigWithSources, startedAt: number): RunView {
   const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
   return {
     ...{
@@ -168,7 +168,7 @@ export function firstView(knownConfig: ConfigWithSources, startedAt: number): Ru
       sources: new Map(),
       runtime: noSettings,
       readyAt: undefined,
-      validConfig: knownConfig,
+      validConfig,
       isChangeReported: false,
       warned: new Set<string>(),
     },

@@ -111,11 +111,11 @@ export function askedAddress({ config }: Pick<ConfigWithSources, 'config'>): str
   return config.customConfigFile === '' ? config.discoveryAddress : '';
 }
 
-function controlPlaneReport({ xds, validConfig: knownConfig }: RunView): {
+function controlPlaneReport({ xds, validConfig }: RunView): {
   readonly controlPlane?: ControlPlaneReport;
 } {
   if (xds === undefined) {
-    const address = askedAddress(knownConfig);
+    const address = askedAddress(validConfig);
     return address === ''
       ? {}
       : { controlPlane: { address, by: 'envoy', state: 'unknown', rejected: [] } };

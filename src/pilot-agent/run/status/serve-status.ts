@@ -152,8 +152,8 @@ function statusParts(
     showsLog: statusPageLog,
     config$: view$.pipe(
       take(1),
-      switchMap(async ({ validConfig: knownConfig }) =>
-        (await import('../start/present-config.ts')).presentConfig(knownConfig),
+      switchMap(async ({ validConfig }) =>
+        (await import('../start/present-config.ts')).presentConfig(validConfig),
       ),
     ),
   };

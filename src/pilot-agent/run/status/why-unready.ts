@@ -31,13 +31,13 @@ export function whyUnready(
   );
   const unready$ = unserving$.pipe(
     withLatestFrom(view$),
-    map(([reason, { secrets, authority, xds, validConfig: knownConfig, past }]) =>
+    map(([reason, { secrets, authority, xds, validConfig, past }]) =>
       reason === undefined
         ? secretUnready(secrets, authority)
         : withWaits(withCrash(reason, past), {
             authority,
             xds,
-            address: askedAddress(knownConfig),
+            address: askedAddress(validConfig),
           }),
     ),
   );

@@ -129,7 +129,7 @@ function portListener(
   const { mesh } = environment;
   const { address, port, chains, place } = entry;
   const other =
-    place.place.type === 'bind' ? undefined : ownMember(bindAddresses(node).others, address);
+    place.listensAt.type === 'bind' ? undefined : ownMember(bindAddresses(node).others, address);
   const name = `${address}_${port}`;
   const keys: ResourceKey[] = [...reporting.resourceKeys];
   const allChains = chains.map((chain) => {

@@ -70,13 +70,13 @@ function logsOf(
       const log = providerLog(mesh, provider, (service) =>
         clusterOfProvider(environment, node, service),
       );
-      return log === undefined ? [] : [{ name: provider.name, log, said: setting }];
+      return log === undefined ? [] : [{ name: provider.name, log, setting }];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   if (providerLogs.length > 0)
     return providerLogs
-      .filter(({ said: setting }) => setting.logging === 'on')
-      .map(({ log, said: { filter } }) => ({ log, filter: filter === '' ? [] : [cel(filter)] }));
+      .filter(({ setting }) => setting.logging === 'on')
+      .map(({ log, setting: { filter } }) => ({ log, filter: filter === '' ? [] : [cel(filter)] }));
   const log = meshLog(mesh);
   return log === undefined ? [] : [{ log, filter: [] }];
 }

@@ -48,7 +48,7 @@ export interface BindingPlace {
   readonly reached: 'bound' | 'captured';
   /** `all`: a request names the port of its service, whatever the port of the listener is. */
   readonly ports: 'one' | 'all';
-  readonly place:
+  readonly listensAt:
     { readonly type: 'service' } | { readonly type: 'loopback' | 'bind'; readonly address: string };
 }
 
@@ -58,10 +58,10 @@ function placeOf(node: Node, egress: Egress | undefined): BindingPlace {
     node.interception === 'none' || captureMode === 'none' || egress?.port?.number === 0;
   const reached = isBound ? 'bound' : 'captured';
   const ports = egress !== undefined && isForAllPorts(egress) ? 'all' : 'one';
-  if (bind !== '') return { reached, ports, place: { type: 'bind', address: bind } };
+  if (bind !== '') return { reached, ports, listensAt: { type: 'bind', address: bind } };
   return reached === 'bound'
-    ? { reached, ports, place: { type: 'loopback', address: bindAddresses(node).local } }
-    : { reached, ports, place: { type: 'service' } };
+    ? { reached, ports, listensAt: { type: 'loopback', address: bindAddresses(node).local } }
+    : { reached, ports, listensAt: { type: 'service' } };
 }
 
 /**
@@ -89,9 +89,9 @@ export function outboundBindings(
         (service.addressesAt.get(port.number) ?? ['']).flatMap((address) => {
           const part = { service, port, kind: listenerKindOf(port.protocol), range: '', place };
           const serviceAddress = { wildcard, address };
-          return place.place.type === 'service'
+          return place.listensAt.type === 'service'
             ? ofService(environment, node, part, serviceAddress, egress)
-            : [fixed(part, serviceAddress, place.place.address)];
+            : [fixed(part, serviceAddress, place.listensAt.address)];
         }),
       ),
   );
