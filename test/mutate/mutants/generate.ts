@@ -232,8 +232,26 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/scope/rule-of-the-caller',
     file: 'pilot-discovery/generate/scope/destination-rule-of.ts',
-    find: '[client, namespace, rootNamespace]',
-    replace: '[namespace, client, rootNamespace]',
+    find: 'client === rootNamespace ? isKept : (rule) => rule.namespace === client,',
+    replace: '',
+  },
+  {
+    id: 'generate/scope/rule-of-the-root-for-itself',
+    file: 'pilot-discovery/generate/scope/destination-rule-of.ts',
+    find: 'client === rootNamespace ? isKept : (rule)',
+    replace: '(rule)',
+  },
+  {
+    id: 'generate/scope/rule-that-is-kept',
+    file: 'pilot-discovery/generate/scope/destination-rule-of.ts',
+    find: 'exportTo.length > 0 && exportTo.every',
+    replace: 'exportTo.every',
+  },
+  {
+    id: 'generate/clusters/rule-of-subsets-alone',
+    file: 'pilot-discovery/generate/clusters/inbound-clusters.ts',
+    find: 'rule?.spec.trafficPolicy === undefined ? undefined : rule',
+    replace: 'rule',
   },
   {
     id: 'generate/scope/older-service-of-a-port',

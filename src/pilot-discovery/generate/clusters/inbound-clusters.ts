@@ -104,7 +104,8 @@ const nobody: ServicesAt = { pool: undefined, metadataFields: {}, keys: [] };
 
 /**
  * Returns what the services of a port configure. A rule that selects workloads applies only to
- * their outbound calls. As in istiod, no rule applies if the Sidecar does not name the service.
+ * their outbound calls. As in istiod, no rule applies if the Sidecar does not name the service, and
+ * the cluster does not name a rule that has only subsets.
  */
 function servicesAt(
   environment: Environment,
@@ -115,10 +116,11 @@ function servicesAt(
     ? destinationRuleOf(environment, { ...node, labels: {} }, service)
     : undefined;
   const inMesh = services.filter(({ location }) => location === 'internal');
+  const named = rule?.spec.trafficPolicy === undefined ? undefined : rule;
   return {
     pool: policyFor(rule?.spec, port.number, undefined).connectionPool,
     metadataFields:
-      inMesh.length > 0 ? { metadata: clusterMetadata({ rule, services: inMesh }) } : {},
+      inMesh.length > 0 ? { metadata: clusterMetadata({ rule: named, services: inMesh }) } : {},
     keys: [...services.map(({ key }) => key), ...(rule?.keys ?? [])],
   };
 }

@@ -21,9 +21,11 @@ export interface MatchedRule {
 
 /**
  * Returns the rule for a service. The namespace of the proxy comes first, then that of the service,
- * then the root namespace: the first of these with a rule for the host counts. Among several hosts
- * the narrowest counts. A rule that selects the workload comes before one for all, but only in the
- * namespace of the proxy. Returns the same object as long as its resources are the same.
+ * then the root namespace: the first of these with a rule for the host counts. For a proxy in the
+ * root namespace, as a gateway often is, its namespace comes first only with rules that are not
+ * exported: the others are for the whole mesh. Among several hosts the narrowest counts. A rule
+ * that selects the workload comes before one for all, but only in the namespace of the proxy.
+ * Returns the same object as long as its resources are the same.
  */
 export function destinationRuleOf(
   environment: Environment,
@@ -56,9 +58,14 @@ function rulesFor(
           isVisible(rule.spec.exportTo, rule.namespace, client),
         ),
       );
-      for (const place of new Set([client, namespace, rootNamespace])) {
+      const preferences: readonly ((rule: Rule) => boolean)[] = [
+        client === rootNamespace ? isKept : (rule) => rule.namespace === client,
+        (rule) => rule.namespace === namespace,
+        (rule) => rule.namespace === rootNamespace,
+      ];
+      for (const isPreferred of preferences) {
         const rules = visible
-          .map((same) => same.filter((rule) => rule.namespace === place))
+          .map((same) => same.filter(isPreferred))
           .find((same) => same.length > 0);
         if (rules !== undefined) return joined(rules);
       }
@@ -66,6 +73,10 @@ function rulesFor(
     },
   );
 }
+
+/** Returns whether a rule is visible only in its own namespace. */
+const isKept = ({ namespace, spec: { exportTo } }: Rule): boolean =>
+  exportTo.length > 0 && exportTo.every((place) => place === namespace);
 
 const wildcards = memoTable<readonly string[]>();
 

@@ -61,6 +61,14 @@ describe('the clusters of what a workload serves', () => {
   it.each<[what: string, yaml: readonly string[], clusters: string, metadata?: string]>([
     ['a service', [service()], cluster(8080, captured() + ofA())],
     [
+      'a service whose rule has only subsets',
+      [
+        service(),
+        resourceText('DestinationRule', 'a', '{ host: a.mesh, subsets: [{ name: v1 }] }'),
+      ],
+      cluster(8080, captured() + ofA()),
+    ],
+    [
       'a service outside of the mesh',
       [service('location: MESH_EXTERNAL')],
       cluster(8080, captured()),

@@ -15,11 +15,11 @@ function rule(text: string, more = ''): string {
   );
 }
 
-/** The rule that a proxy of `client` has for a.server.mesh of the namespace `server`. */
-function ruleFor(rules: readonly string[], labels = { app: 'app' }) {
+/** The rule that a proxy has for a.server.mesh of the namespace `server`. */
+function ruleFor(rules: readonly string[], labels = { app: 'app' }, namespace = 'client') {
   return destinationRuleOf(
     environmentOf(rules.join('---\n')),
-    { namespace: 'client', labels },
+    { namespace, labels },
     { host: 'a.server.mesh', namespace: 'server' },
   );
 }
@@ -84,6 +84,37 @@ describe('the DestinationRule for a service', () => {
     ],
   ])('%s', (_, rules, name) => {
     const found = ruleFor(rules);
+    expect(found && `${found.namespace}/${found.name}`).toBe(name);
+  });
+
+  const kept = 'exportTo: ["."], trafficPolicy: { loadBalancer: { simple: RANDOM } }';
+  it.each<[what: string, rules: readonly string[], name: string]>([
+    [
+      'of the namespace of the service, before one for the whole mesh',
+      [rule('istio-system/m a.server.mesh'), rule('server/s *.mesh 1')],
+      'server/s',
+    ],
+    ['for the whole mesh, if there is no other', [rule('istio-system/m *.mesh')], 'istio-system/m'],
+    [
+      'that is only for its own namespace, before that of the service',
+      [rule('server/s a.server.mesh'), rule('istio-system/k *.mesh 1', kept)],
+      'istio-system/k',
+    ],
+    [
+      'that its own namespace has by its name, before that of the service',
+      [
+        rule('server/s a.server.mesh'),
+        rule('istio-system/k *.mesh 1', kept.replace('"."', 'istio-system')),
+      ],
+      'istio-system/k',
+    ],
+    [
+      'of the service, before one that other namespaces have too',
+      [rule('istio-system/k *.mesh', kept.replace('"."', '".", other')), rule('server/s *.mesh 1')],
+      'server/s',
+    ],
+  ])('is for a proxy of the root namespace %s', (_, rules, name) => {
+    const found = ruleFor(rules, undefined, 'istio-system');
     expect(found && `${found.namespace}/${found.name}`).toBe(name);
   });
 
