@@ -11,7 +11,7 @@ const long: Readonly<Record<string, string>> = {
   'test/contract/real-registries.test.ts': 'a real API and a real Consul are stopped four times',
   'test/differential/envoy.test.ts': 'a real Envoy takes the configuration of each folder',
   'test/differential/istiod.test.ts': 'a real istiod answers each folder',
-  'test/differential/kube-folders.test.ts': 'each of 105 folders is written to a real API',
+  'test/differential/kube-folders.test.ts': 'each of 110 folders is written to a real API',
   'test/e2e/build.test.ts': 'the programs are built three times',
   'test/e2e/chaos.test.ts': '30 events of a seed over a real Envoy',
   'test/e2e/check-machine.test.ts': 'it starts a program for each finding, one after the other',

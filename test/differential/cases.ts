@@ -49,8 +49,27 @@ const askingProxies = (asks: string): readonly Proxy[] => [
   },
 ];
 
+/** A sidecar of the workload `app` in this namespace. */
+const sidecarOf = (app: string, namespace: string, address: string): Proxy => ({
+  name: `of ${namespace}`,
+  id: `sidecar~${address}~${app}.${namespace}~${namespace}.svc.cluster.local`,
+  metadata: { NAMESPACE: namespace, LABELS: { app }, SERVICE_ACCOUNT: app },
+});
+
+/** A router in the root namespace. */
+const routerOfRoot = (istio: string): Proxy => ({
+  name: 'a router',
+  id: 'router~127.0.0.40~gateway.istio-system~istio-system.svc.cluster.local',
+  metadata: { NAMESPACE: 'istio-system', LABELS: { app: 'gateway', istio } },
+});
+
+const ofShop = sidecarOf('orders', 'shop', '127.0.0.10');
+const ofStock = sidecarOf('stock', 'stock', '127.0.0.20');
+const ingress = routerOfRoot('ingressgateway');
+
 /** Proxies that ask beside, or instead of, a plain one, by the folder. */
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
+  'an-egress-gateway-that-passes-tls': [ofShop, routerOfRoot('egressgateway')],
   'asked-by-label': [
     ...['http', 'http-full', 'http-of-old', 'grpc', 'grpc-full', 'qualified'],
     ...['wrong', 'twice', 'unknown', 'of-logs', 'not-there', 'two-namespaces', 'both', 'no-port'],
@@ -62,6 +81,8 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
     { name: 'plain' },
     { name: 'with certificates of its own', metadata: certificates },
   ],
+  'jwt-tutorial-of-a-gateway': [ofShop, ingress],
+  'jwt-tutorial-of-a-workload': [ofShop, ofStock],
   localities: [
     { name: 'in a subzone', metadata: labels, locality: 'r1/z1/s1' },
     { name: 'in a region', metadata: labels, locality: 'r1//' },
@@ -74,6 +95,13 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
       id: `sidecar~127.0.0.10~app.default~${domain}`,
     })),
   ],
+  'mtls-migration-by-namespace': [
+    ofShop,
+    ofStock,
+    sidecarOf('ledger', 'legacy', '127.0.0.30'),
+    ingress,
+  ],
+  'mtls-migration-by-workload-and-port': [ofShop, ofStock, ingress],
   'odd-services': [
     { name: 'plain' },
     { name: 'a router', id: 'router~127.0.0.10~app.default~default.svc.cluster.local' },
@@ -143,7 +171,10 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
 /** Each folder with each of its proxies. */
 export const cases: readonly Case[] = casesIn(folder);
 
-/** The shapes that folders of users have: mixed kinds, several entries of a host, other domains. */
+/**
+ * What folders of users have: mixed kinds, several entries of a host, other domains, a migration to
+ * mutual TLS, and the rules of tutorials.
+ */
 export const files: readonly Case[] = casesIn('test/differential/files');
 
 /** What gateways are for: each folder is asked about by a router. */
