@@ -88,6 +88,12 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
     { name: 'in a region', metadata: labels, locality: 'r1//' },
     { name: 'nowhere', metadata: labels },
   ],
+  'locality-failover': [
+    ...['region1/zone1/', 'region1/zone9/', 'region2/zone3/rack1', 'region9/zone9/'].map(
+      (locality) => ({ name: `in ${locality}`, locality }),
+    ),
+    { name: 'nowhere' },
+  ],
   'hosts-of-other-domains': [
     { name: 'of cluster.local' },
     ...['default.svc.other.domain', 'my.domain', 'default.my.domain'].map((domain) => ({
@@ -95,6 +101,12 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
       id: `sidecar~127.0.0.10~app.default~${domain}`,
     })),
   ],
+  'mtls-migration-ended': [
+    sidecarOf('httpbin', 'foo', '127.0.0.21'),
+    sidecarOf('httpbin', 'bar', '127.0.0.23'),
+    sidecarOf('store', 'bar', '127.0.0.24'),
+    sidecarOf('httpbin', 'legacy', '127.0.0.25'),
+  ].map((proxy, index) => ({ ...proxy, name: `of service ${index + 1}` })),
   'mtls-migration-by-namespace': [
     ofShop,
     ofStock,
