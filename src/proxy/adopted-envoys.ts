@@ -2,12 +2,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AdoptedEpoch } from '../epochs/ports.ts';
-import { isMeetingPlace, type MeetingPlace } from './meeting-places.ts';
+import { isRestartAddress, type RestartAddress } from './restart-addresses.ts';
 import { startTime, uidOf } from './proc.ts';
 import { parseJson } from '../shared/text/parse-json.ts';
 
 /** An Envoy that outlives its agent, with everything that the next agent must know about it. */
-export interface AdoptedEnvoy extends AdoptedEpoch, MeetingPlace {
+export interface AdoptedEnvoy extends AdoptedEpoch, RestartAddress {
   /** See {@link startTime}. */
   readonly startTime: string;
   /** The file with its admin address. */
@@ -40,7 +40,7 @@ export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
       has('--base-id', adopted.baseId) &&
       has('--restart-epoch', adopted.restartEpoch) &&
       (socketPath === '' ? !args.includes('--socket-path') : has('--socket-path', socketPath)) &&
-      isMeetingPlace(adopted, folder) &&
+      isRestartAddress(adopted, folder) &&
       isAddressFile(addressFile, folder) &&
       (args[args.indexOf('--admin-address-path') + 1] ?? '').startsWith(`${folder}/`)
     );

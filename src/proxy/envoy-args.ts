@@ -1,4 +1,4 @@
-import type { MeetingPlace } from './meeting-places.ts';
+import type { RestartAddress } from './restart-addresses.ts';
 
 /** The arguments that all epochs share. Durations are in ms, and whole seconds. */
 export interface EnvoyArgs {
@@ -25,7 +25,7 @@ export interface EpochArgs {
   readonly override: string;
   readonly restartEpoch: number;
   /** Undefined for a check while no Envoy runs. No check opens a socket. */
-  readonly place?: MeetingPlace | undefined;
+  readonly restartAddress?: RestartAddress | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface EpochArgs {
  */
 export function envoyArgs(
   args: EnvoyArgs,
-  { config, override, restartEpoch, place }: EpochArgs,
+  { config, override, restartEpoch, restartAddress }: EpochArgs,
 ): readonly string[] {
   return [
     ...['-c', config],
@@ -52,7 +52,7 @@ export function envoyArgs(
     ...(args.componentLogLevel === '' ? [] : ['--component-log-level', args.componentLogLevel]),
     ...(override === '' ? [] : ['--config-yaml', override]),
     ...(args.concurrency > 0 ? ['--concurrency', String(args.concurrency)] : []),
-    ...(place === undefined ? [] : meetingAt(place)),
+    ...(restartAddress === undefined ? [] : restartAddressArgs(restartAddress)),
     ...['--drain-strategy', 'immediate'],
     ...(restartEpoch > 0 ? ['--skip-hot-restart-on-no-parent'] : []),
   ];
@@ -63,7 +63,7 @@ export function envoyArgs(
  * such a process can take the listening sockets, and can end Envoy. A child finds its parent only
  * by the same path.
  */
-function meetingAt({ baseId, socketPath }: MeetingPlace): readonly string[] {
+function restartAddressArgs({ baseId, socketPath }: RestartAddress): readonly string[] {
   return [
     '--base-id',
     String(baseId),

@@ -18,7 +18,7 @@ import { withConfigFile } from './config-file.ts';
 import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
 import { envoyArgs } from './envoy-args.ts';
-import type { MeetingPlaces } from './meeting-places.ts';
+import type { RestartAddresses } from './restart-addresses.ts';
 import { type Processes, processes, type RunningProcess } from './processes.ts';
 import { sideBySide, type StartFrom } from './side-by-side.ts';
 import { type CheckOptions, readingChecks } from './reading-checks.ts';
@@ -35,8 +35,8 @@ export interface EnvoyOptions extends CheckOptions {
   readonly drainsAll: boolean;
   /** Present if Envoys outlive the agent. */
   readonly detached?: DetachedEnvoys | undefined;
-  /** The places where the Envoys of a lineage meet. */
-  readonly places: MeetingPlaces;
+  /** The base ids and sockets of the lineages. */
+  readonly restartAddresses: RestartAddresses;
   readonly onLine: (line: EnvoyLine, epoch: number) => void;
   readonly scheduler?: SchedulerLike;
 }
@@ -160,7 +160,7 @@ function spawned(
 ): Observable<ProcessEvent> {
   process.identity = identityOf(binary);
   const given = [
-    ...envoyArgs(args, { ...from, restartEpoch, place: process }),
+    ...envoyArgs(args, { ...from, restartEpoch, restartAddress: process }),
     '--admin-address-path',
     process.addressFile,
   ];

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { execa } from 'execa';
 import { sharedMemoryOf } from './base-ids.ts';
-import type { MeetingPlace } from './meeting-places.ts';
+import type { RestartAddress } from './restart-addresses.ts';
 import type { Tools } from './spawn-envoy.ts';
 
 /**
@@ -29,7 +29,7 @@ rmdir "$PILOT_AGENT_SOCKETS"`;
  */
 export function orphanReaper(
   { guard, sh }: Tools,
-  { baseId, socketPath }: MeetingPlace,
+  { baseId, socketPath }: RestartAddress,
 ): (() => void) | undefined {
   const program = guard ?? sh;
   if (program === undefined) return undefined;

@@ -3,14 +3,14 @@ import { of, throwError } from 'rxjs';
 import { type AdminClient, adminClient } from './admin-client.ts';
 import type { Launch } from '../epochs/ports.ts';
 import { remove } from '../shared/files/whole-file.ts';
-import type { MeetingPlace, MeetingPlaces } from './meeting-places.ts';
+import type { RestartAddress, RestartAddresses } from './restart-addresses.ts';
 import { orphanReaper } from './orphan-reaper.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
 import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { Tools } from './spawn-envoy.ts';
 
 /** A process that was started, or is about to be, and has not ended. */
-export interface RunningProcess extends MeetingPlace {
+export interface RunningProcess extends RestartAddress {
   readonly epoch: number;
   readonly restartEpoch: number;
   readonly lineage: number;
@@ -42,18 +42,18 @@ interface Premises {
   readonly folder: string;
   readonly tools: Tools;
   readonly detached?: DetachedEnvoys | undefined;
-  readonly places: MeetingPlaces;
+  readonly restartAddresses: RestartAddresses;
 }
 
 /**
- * Returns the processes of one agent, each with the meeting place of its lineage and its admin
- * endpoint, and removes their files after their end.
+ * Returns the processes of one agent, each with the restart address of its lineage and its admin
+ * endpoint. Removes their files after their end.
  *
  * Two lineages that run side by side have an admin endpoint each. `admin` and `addressFile` lead to
  * the one that was published last.
  */
 export function processes(premises: Premises) {
-  const { admin, addressFile, detached, places } = premises;
+  const { admin, addressFile, detached, restartAddresses } = premises;
   const running = new Set<RunningProcess>();
   const reapers: Reapers = new Map();
   const find = (epoch: number): RunningProcess | undefined =>
@@ -61,8 +61,8 @@ export function processes(premises: Premises) {
   const newest = (): RunningProcess | undefined => [...running].at(-1);
   return {
     /**
-     * Adds a process. `adopted` runs already. Throws the system's error if no meeting place can be
-     * made for a new lineage.
+     * Adds a process. `adopted` runs already. Throws the system's error if no restart address
+     * can be made for a new lineage.
      */
     enter(launch: Launch, adopted: AdoptedEnvoy | undefined): RunningProcess {
       const process = entering(launch, adopted, running, premises);
@@ -96,7 +96,7 @@ export function processes(premises: Premises) {
     /** Stops watching a process. If it runs on, its files stay. */
     leave(process: RunningProcess): void {
       if (detached !== undefined && process.pid !== undefined && !process.ended)
-        places.leave(process);
+        restartAddresses.leave(process);
       else {
         running.delete(process);
         clear(process, { running, reapers }, premises);
@@ -113,16 +113,16 @@ export function processes(premises: Premises) {
   };
 }
 
-/** Makes the process of a launch, in the meeting place of its lineage. */
+/** Makes the process of a launch, with the restart address of its lineage. */
 function entering(
   { epoch, restartEpoch, lineage }: Launch,
   adopted: AdoptedEnvoy | undefined,
   running: ReadonlySet<RunningProcess>,
-  { admin, addressFile, folder, places }: Premises,
+  { admin, addressFile, folder, restartAddresses }: Premises,
 ): RunningProcess {
   const kin = adopted ?? [...running].find((other) => other.lineage === lineage);
-  const { baseId, socketPath } = kin ?? places.make();
-  if (adopted !== undefined) places.enter(adopted);
+  const { baseId, socketPath } = kin ?? restartAddresses.make();
+  if (adopted !== undefined) restartAddresses.enter(adopted);
   else if (running.size === 0) remove(addressFile);
   const isSeparate = adopted !== undefined && adopted.addressFile !== addressFile;
   return {
@@ -137,7 +137,7 @@ function entering(
   };
 }
 
-/** Starts the reaper for the meeting place of a process, if there is none yet. */
+/** Starts the reaper for the restart address of a process, if there is none yet. */
 function reap(process: RunningProcess, reapers: Reapers, { tools }: Premises): void {
   const reaper = reapers.has(process.baseId) ? undefined : orphanReaper(tools, process);
   if (reaper !== undefined) reapers.set(process.baseId, reaper);
@@ -166,7 +166,7 @@ function replaceAdmin(
   process.admin = admin;
 }
 
-/** Ends the reaper of each meeting place, by base id. */
+/** A function for each base id that ends its reaper. */
 type Reapers = Map<number, () => void>;
 
 interface Left {
@@ -178,13 +178,13 @@ interface Left {
 function clear(
   gone: RunningProcess,
   { running, reapers }: Left,
-  { addressFile, detached, places }: Premises,
+  { addressFile, detached, restartAddresses }: Premises,
 ): void {
   const others = [...running];
   if (others.every((other) => other.baseId !== gone.baseId)) {
     reapers.get(gone.baseId)?.();
     reapers.delete(gone.baseId);
-    places.clear(gone);
+    restartAddresses.clear(gone);
   }
   if (others.every((other) => other.addressFile !== gone.addressFile)) remove(gone.addressFile);
   if (running.size === 0)

@@ -115,7 +115,7 @@ function validation(
           ? { kind: 'refused', reason }
           : { kind: 'unchecked', reason, outOfMemory: false },
       use: (path) => {
-        const tried = { config: path, override: '', restartEpoch: 0, place: newest() };
+        const tried = { config: path, override: '', restartEpoch: 0, restartAddress: newest() };
         return validate({
           binary,
           args: envoyArgs(args, tried),

@@ -3,17 +3,17 @@ import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * Entry (an absolute path whose folders are no links) → identity of what is there, followed by `/`
- * for a folder; '' for nothing.
+ * The identity of each entry, by its absolute path, in which no folder is a link. The identity of a
+ * folder ends with `/`. It is '' if the entry is absent.
  */
 export type LinkHops = ReadonlyMap<string, string>;
 
-/** The kernel's limit: it gives up with ELOOP after 40 links (path_resolution(7)). */
+/** The kernel fails with ELOOP after 40 links (path_resolution(7)). */
 const maxLinks = 40;
 
 /**
- * Returns the identity of a file or folder. An inode number alone is not enough, because ext4
- * reuses it as soon as it is free. Pure.
+ * Returns the identity of a file or folder. The inode number is not enough, because ext4 reuses it
+ * as soon as it is free. Pure.
  */
 export function identityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${birthtimeNs}`;
@@ -30,9 +30,9 @@ const targetOf = (link: string) => readlink(link).catch(() => '');
 const namesOf = (path: string) => path.split('/').filter((name) => name !== '' && name !== '.');
 
 /**
- * Walks `path` as the kernel does and resolves with every entry whose change can change the target
- * of the path: each folder, each link and the file at the end. The walk stops at the first entry
- * that is absent: the path changes when that entry appears. Never rejects.
+ * Follows `path` as the kernel does. Resolves with each entry on the way: folders, links, and the
+ * file at the end. If one of them changes, the path may lead to another file. Stops at the first
+ * absent entry: the path changes when that entry appears. Never rejects.
  */
 export async function linkHops(path: string): Promise<LinkHops> {
   const hops = new Map<string, string>();
@@ -41,7 +41,7 @@ export async function linkHops(path: string): Promise<LinkHops> {
   let links = 0;
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
     if (name === '..') {
-      folder = dirname(folder); // not by text: `folder` has no links left in it
+      folder = dirname(folder); // correct, because `folder` contains no links
       continue;
     }
     const entry = join(folder, name);

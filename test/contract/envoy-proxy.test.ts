@@ -35,7 +35,7 @@ import { envoyLogFormat } from '../../src/proxy/envoy-lines.ts';
 import { envoyProxy } from '../../src/proxy/envoy-proxy.ts';
 import { detachedEnvoys } from '../../src/proxy/detached-envoys.ts';
 import { reserveBaseId, sharedMemoryOf } from '../../src/proxy/base-ids.ts';
-import { meetingPlaces } from '../../src/proxy/meeting-places.ts';
+import { restartAddresses } from '../../src/proxy/restart-addresses.ts';
 import type { Tools } from '../../src/proxy/spawn-envoy.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 import { builtGuard } from '../support/built-guard.ts';
@@ -89,7 +89,7 @@ async function makeWorld({
   mkdirSync(certDir);
   const [adminPort = 0, listenPort = 0] = await freePorts(2);
   const baseIds: number[] = [];
-  const places = meetingPlaces(folder, () => {
+  const addresses = restartAddresses(folder, () => {
     const reserved = reserveBaseId();
     baseIds.push(reserved.baseId);
     return reserved;
@@ -171,7 +171,7 @@ async function makeWorld({
         scheduler: asyncScheduler,
       }),
     }),
-    places,
+    restartAddresses: addresses,
     onLine: ({ message }) => heard.push(message),
   });
   const pids = new Set<number>();

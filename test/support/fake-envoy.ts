@@ -26,7 +26,7 @@ import type {
 import { findExecutable } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { reserveBaseId } from '../../src/proxy/base-ids.ts';
 import { type EnvoyOptions, envoyProxy } from '../../src/proxy/envoy-proxy.ts';
-import { meetingPlaces } from '../../src/proxy/meeting-places.ts';
+import { restartAddresses } from '../../src/proxy/restart-addresses.ts';
 import { eventually } from './eventually.ts';
 import { type FakeAdmin, fakeAdmin, type Says } from './fake-admin.ts';
 import { readingOf } from '../../src/testing/reading.ts';
@@ -182,7 +182,7 @@ export function envoyStage({
     pairs: pair === undefined ? [] : [{ chain: join(root, pair.chain), key: join(root, pair.key) }],
     tools: { mkfifo, setpriv: undefined, sh: undefined },
     explain: async (_, reason) => Promise.resolve({ reason }),
-    places: meetingPlaces(folder, () => reserveBaseId(() => lastBaseId++)),
+    restartAddresses: restartAddresses(folder, () => reserveBaseId(() => lastBaseId++)),
     onLine: ({ message }, epoch) => heard.push(`${epoch} ${message}`),
   });
   function run(

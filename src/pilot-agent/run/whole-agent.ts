@@ -17,7 +17,7 @@ import { platform } from '../bootstrap/platform.ts';
 import type { Fold } from '../../operators/feedback.ts';
 import { envoyProxy } from '../../proxy/envoy-proxy.ts';
 import { limits, workerThreads } from '../../proxy/limits.ts';
-import { meetingPlaces } from '../../proxy/meeting-places.ts';
+import { restartAddresses } from '../../proxy/restart-addresses.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
 import { setScrapeFlags } from '../status/scrape/scrape-flags.ts';
 import { agentEnd, forgetEnd, type GoodEnd, keepEnd } from './end/agent-end.ts';
@@ -325,7 +325,7 @@ async function envoyOf(
     drainsAll: role === 'router',
     tools,
     detached,
-    places: meetingPlaces(folder),
+    restartAddresses: restartAddresses(folder),
     explain: async (given, words) =>
       (await import('../envoy/explain-refusal.ts')).explainRefusal(given, words, binary),
     onLine: ({ level, component, message }, epoch) => {

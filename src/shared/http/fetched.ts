@@ -92,6 +92,6 @@ function reasonOf(error: unknown): string {
       ? errors.map((failure: unknown) => (failure as Error).message).join('; ')
       : message;
   return untrusted.test(reason)
-    ? `${reason}. The roots of its authority belong into the CA file`
+    ? `${reason}. Add the roots of its authority to the CA file`
     : reason;
 }

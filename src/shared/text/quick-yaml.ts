@@ -3,35 +3,35 @@ import { QuickCursor } from './quick-cursor.ts';
 import { codes, unsure } from './quick-scalar.ts';
 import { stepsOf } from './field-steps.ts';
 
-/** The value of a document, with its lines; null on line 1 if it is empty. */
+/** The value of a document, and the lines of its fields. An empty document is null on line 1. */
 export interface QuickYaml {
   readonly value: unknown;
-  /** The line of its first character, from 1. */
+  /** The line on which the value begins, from 1. */
   readonly line: number;
   /**
-   * The line of a field as `spec.http[0].route`; if it is missing, that of the nearest field around
-   * it.
+   * Returns the line of a field such as `spec.http[0].route`, or if it is missing, the line of the
+   * nearest field that contains it.
    */
   readonly lineOf: (field: string) => number;
 }
 
-/** Less than any reader bounds, so that whatever is read here is within its bound. */
+/** Every reader allows more levels than these, so a text that is read here is allowed. */
 const mostLevels = 32;
 
 const [comma, openList, closeList, openMap, closeMap] = codes(',[]{}');
 
-/** Texts without tabs, control characters and a byte order mark, whose lines end only with \n. */
+/** A text without tabs, control characters and a byte order mark, whose lines all end with \n. */
 const readable =
   /^[\n\x20-\x7e\u00a1-\u2027\u202f-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 const begin = /^---[ ]*(?:\n|$)/;
 
-/** The offset of each member, by its key or as `[0]`. It is made for the first `lineOf`. */
+/** The offset of each member, by its key or by `[0]`, `[1]`, … Made at the first `lineOf`. */
 type Marks = Map<string, { readonly offset: number; readonly inner: Marks }>;
 
 /**
- * Reads one document in the part of YAML that nearly all resources are written in, ten times as
- * fast as the package `yaml`. Undefined for a text that may not be in that part, or is not YAML:
- * the package decides about it. Both read the same value from a text. Pure.
+ * Reads one document, ten times as fast as the package `yaml`. It knows only the part of YAML in
+ * which nearly all resources are written. Returns undefined for any other text, which the package
+ * must then read. Both read the same value from a text. Pure.
  */
 export function quickYaml(text: string): QuickYaml | undefined {
   if (!readable.test(text)) return undefined;
@@ -65,7 +65,7 @@ function marksOf(text: string): Marks {
   return marks;
 }
 
-/** The offset at which each line begins. */
+/** Returns the offset at which each line begins. */
 function lineStarts(text: string): readonly number[] {
   const starts = [0];
   for (let offset = text.indexOf('\n'); offset !== -1; offset = text.indexOf('\n', offset + 1))
@@ -73,7 +73,7 @@ function lineStarts(text: string): readonly number[] {
   return starts;
 }
 
-/** The number of the line that has an offset, from 1. */
+/** Returns the number of the line that contains an offset, from 1. */
 function lineAt(starts: readonly number[], offset: number): number {
   let [first, end] = [0, starts.length];
   while (end - first > 1) {
@@ -103,14 +103,14 @@ function root(cursor: QuickCursor, marks: Marks | undefined): unknown {
   return (isFlow && !cursor.endLine()) || cursor.column !== -1 ? unsure : value;
 }
 
-/** The marks of the members of a member that begins here. */
+/** Records the offset of a member, and returns the marks for its own members. */
 function marked(marks: Marks | undefined, step: string, offset: number): Marks | undefined {
   const inner: Marks | undefined = marks && new Map();
   if (inner !== undefined) marks?.set(step, { offset, inner });
   return inner;
 }
 
-/** All entries up to a bracket; `take` reads one. */
+/** Reads all entries up to the closing bracket; `take` reads one. Returns false if it cannot. */
 function entries(
   cursor: QuickCursor,
   close: number | undefined,
@@ -166,7 +166,7 @@ function inLine(
   return within === 'flow' ? cursor.plainInFlow() : cursor.plain();
 }
 
-/** A value behind a dash or a key, to the end of its line. */
+/** Reads the value that follows a dash or a key on the same line. */
 function lineValue(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
   const value = inLine(cursor, 'block', around, level, marks);
   return value !== unsure && cursor.endLine() && cursor.column <= around ? value : unsure;
@@ -189,7 +189,7 @@ function blockMap(cursor: QuickCursor, around: number, level: number, marks?: Ma
   return cursor.column < around ? fields : unsure;
 }
 
-/** The value of a key with nothing behind it. */
+/** Reads the value of a key that has nothing after it on its line. */
 function below(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
   cursor.toNextLine();
   const { column } = cursor;
@@ -220,7 +220,7 @@ function blockList(cursor: QuickCursor, around: number, level: number, marks?: M
   return cursor.column <= around ? items : unsure;
 }
 
-/** Whether a map had no such key before. None of them is `__proto__`. */
+/** Sets a field. Returns false if the map has this key already. No key is `__proto__`. */
 function put(fields: Record<string, unknown>, key: string, value: unknown): boolean {
   if (!Object.hasOwn(fields, key)) {
     fields[key] = value;

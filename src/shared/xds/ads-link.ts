@@ -113,7 +113,7 @@ function silent(
   const what$ = event$.pipe(
     filter(({ type }) => type === 'connected'),
     map(() => 'it does not answer'),
-    startWith('no connection comes about'),
+    startWith('no connection is established'),
   );
   return concat(
     timer(silence.reported, scheduler).pipe(map(() => 'unanswered' as const)),

@@ -93,14 +93,14 @@ export const proxy: readonly Mutant[] = [
   },
   {
     id: 'proxy/sockets-private',
-    file: 'proxy/meeting-places.ts',
+    file: 'proxy/restart-addresses.ts',
     find: 'mkdirSync(first, { mode: 0o700 });',
     replace: 'mkdirSync(first);',
   },
   {
     id: 'proxy/sockets-cleared',
-    file: 'proxy/meeting-places.ts',
-    find: "if (place.socketPath !== '') removeSockets",
+    file: 'proxy/restart-addresses.ts',
+    find: "if (address.socketPath !== '') removeSockets",
     replace: 'if (false) removeSockets',
   },
   {

@@ -27,7 +27,7 @@ describe('envoyArgs', () => {
       args({
         override: '{"key": "value"}',
         restartEpoch: 5,
-        place: { baseId: 7, socketPath: '/run/envoy-7/s' },
+        restartAddress: { baseId: 7, socketPath: '/run/envoy-7/s' },
       }),
     ).toEqual(
       lines(
@@ -89,13 +89,13 @@ describe('envoyArgs', () => {
     },
     {
       what: 'base id 123',
-      given: { place: { baseId: 123, socketPath: '' } },
+      given: { restartAddress: { baseId: 123, socketPath: '' } },
       option: '--base-id',
       value: '123',
     },
     {
       what: 'abstract sockets that are there already',
-      given: { place: { baseId: 1, socketPath: '' } },
+      given: { restartAddress: { baseId: 1, socketPath: '' } },
       option: '--socket-path',
       value: undefined,
     },

@@ -5,7 +5,7 @@ import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import { remove } from '../../../shared/files/whole-file.ts';
 import { sharedMemoryOf } from '../../../proxy/base-ids.ts';
 import type { DetachedEnvoys } from '../../../proxy/detached-envoys.ts';
-import { removeMeetingPlaces } from '../../../proxy/meeting-places.ts';
+import { removeRestartSockets } from '../../../proxy/restart-addresses.ts';
 import { staleEnvoys } from '../../../proxy/proc.ts';
 import { attempt, exitCodes, Fatal } from '../../../shared/program/exit.ts';
 
@@ -57,7 +57,7 @@ export async function takeOver({
     if (lstatSync(memory, { throwIfNoEntry: false })?.uid === uid) remove(memory);
   }
   removeFifos(folder);
-  removeMeetingPlaces(folder, detached?.adopted ?? []);
+  removeRestartSockets(folder, detached?.adopted ?? []);
   return detached;
 }
 

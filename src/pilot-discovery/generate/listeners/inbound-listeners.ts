@@ -27,8 +27,8 @@ import type { Init } from '../encoding/typed-config.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 
-/** Who may call, and how calls are reported. */
-interface Said {
+/** The clients that may call, and how calls are reported. */
+interface CallSettings {
   readonly policy: PortAccess;
   readonly reporting: Reporting;
 }
@@ -65,7 +65,7 @@ export function inboundListeners(environment: Environment, node: ProxyNode): Xds
 function captureListener(
   environment: Environment,
   node: ProxyNode,
-  { policy, reporting }: Said,
+  { policy, reporting }: CallSettings,
   sidecar: Resource<'Sidecar'> | undefined,
 ): XdsResource {
   const { mesh } = environment;
@@ -188,7 +188,7 @@ function ingressPort(
 function boundListener(
   environment: Environment,
   node: ProxyNode,
-  { policy, reporting }: Said,
+  { policy, reporting }: CallSettings,
   sidecar: Resource<'Sidecar'>,
   ingress: Ingress,
 ): XdsResource | undefined {

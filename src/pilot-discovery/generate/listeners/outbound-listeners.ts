@@ -173,7 +173,7 @@ function portListener(
     continueOnListenerFiltersTimeout: true,
     trafficDirection: TrafficDirection.OUTBOUND,
     ...(node.exactBalance.outbound && exactBalance),
-    ...(place.reached === 'captured' && { bindToPort: false }),
+    ...(place.mode === 'captured' && { bindToPort: false }),
   };
   return encodeResource(ListenerSchema, name, listener, keys);
 }

@@ -44,8 +44,11 @@ type Node = Pick<ProxyNode, 'addresses' | 'interception' | 'ownPorts' | 'bindabl
 
 /** The address of the listeners of a block, and how connections reach them. */
 export interface BindingPlace {
-  /** `captured`: virtualOutbound hands the connections over. */
-  readonly reached: 'bound' | 'captured';
+  /**
+   * `bound`: the listener accepts connections itself. `captured`: virtualOutbound hands the
+   * connections over.
+   */
+  readonly mode: 'bound' | 'captured';
   /** `all`: a request names the port of its service, whatever the port of the listener is. */
   readonly ports: 'one' | 'all';
   readonly listensAt:
@@ -56,12 +59,12 @@ function placeOf(node: Node, egress: Egress | undefined): BindingPlace {
   const { captureMode = 'default', bind = '' } = egress ?? {};
   const isBound =
     node.interception === 'none' || captureMode === 'none' || egress?.port?.number === 0;
-  const reached = isBound ? 'bound' : 'captured';
+  const mode = isBound ? 'bound' : 'captured';
   const ports = egress !== undefined && isForAllPorts(egress) ? 'all' : 'one';
-  if (bind !== '') return { reached, ports, listensAt: { type: 'bind', address: bind } };
-  return reached === 'bound'
-    ? { reached, ports, listensAt: { type: 'loopback', address: bindAddresses(node).local } }
-    : { reached, ports, listensAt: { type: 'service' } };
+  if (bind !== '') return { mode, ports, listensAt: { type: 'bind', address: bind } };
+  return mode === 'bound'
+    ? { mode, ports, listensAt: { type: 'loopback', address: bindAddresses(node).local } }
+    : { mode, ports, listensAt: { type: 'service' } };
 }
 
 /**
@@ -81,7 +84,7 @@ export function outboundBindings(
   const isTaken = ({ address, port }: OutboundBinding) =>
     address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
   const mayServe = ({ number, protocol }: ServicePort) =>
-    protocol !== 'udp' && (place.reached === 'captured' || number === 0 || mayBind(node, number));
+    protocol !== 'udp' && (place.mode === 'captured' || number === 0 || mayBind(node, number));
   const bindings = services.flatMap((service) =>
     portsOf(service, egress)
       .filter(mayServe)

@@ -43,8 +43,8 @@ async function tlsOf(
   const isPem = roots.startsWith('-----BEGIN');
   const [rootBytes, chain, key] = await Promise.all([
     isPem || roots === '' ? Buffer.from(roots) : read('the root that vouches for it', roots),
-    pair === undefined ? undefined : read('the own certificate', pair.chain),
-    pair === undefined ? undefined : read('the own key', pair.key),
+    pair === undefined ? undefined : read('the client certificate', pair.chain),
+    pair === undefined ? undefined : read('the client key', pair.key),
   ]);
   const accepted = names.flatMap((name) => [`DNS:${name}`, `URI:${name}`]);
   try {

@@ -294,7 +294,7 @@ describe('http', () => {
       .toMatchObject({ reason: `${url}: the CA file ${caFile} has no certificate in PEM` });
     file('ca', other.rootCert);
     const reason = expect.stringMatching(
-      /(?:self-signed|unable to).*\. The roots of its authority belong into the CA file$/,
+      /(?:self-signed|unable to).*\. Add the roots of its authority to the CA file$/,
     ) as unknown;
     await expect.poll(last, limit).toMatchObject({ type: 'source-unreadable', reason });
     file('ca', rootCert);

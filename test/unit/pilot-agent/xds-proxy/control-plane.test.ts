@@ -364,7 +364,7 @@ describe('controlPlane', () => {
       [
         'does not even do that',
         () => listen(() => undefined),
-        'no connection comes about',
+        'no connection is established',
         'opened',
       ],
     ] as const)(

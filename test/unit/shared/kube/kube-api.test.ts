@@ -102,7 +102,7 @@ describe('a question to the API', () => {
     },
   );
 
-  it('over which no connection comes about is told in words; the token is in none of them', async () => {
+  it('gives the reason if no connection is established, without the token', async () => {
     expect(
       await get('/', api({ ca: Buffer.from((await certificateAuthority('other')).rootCert) })),
     ).toMatchObject({

@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 import { remove } from '../shared/files/whole-file.ts';
 import { holdBaseId, type ReservedBaseId, reserveBaseId, sharedMemoryOf } from './base-ids.ts';
 
-/** The base id and sockets by which only the Envoys of one lineage find each other. */
-export interface MeetingPlace {
+/** The base id and sockets by which the Envoys of one lineage find each other, and no others. */
+export interface RestartAddress {
   /** `--base-id`. */
   readonly baseId: number;
   /**
@@ -16,18 +16,18 @@ export interface MeetingPlace {
   readonly socketPath: string;
 }
 
-export interface MeetingPlaces {
+export interface RestartAddresses {
   /**
-   * Makes a place that no other agent has, with a folder for the sockets. Throws the system's error
-   * if it cannot be made.
+   * Reserves a base id that no other agent has, and makes a folder for the sockets. Throws the
+   * system's error if it cannot be made.
    */
-  make(): MeetingPlace;
-  /** Enters the place where adopted Envoys meet already. */
-  enter(place: MeetingPlace): void;
-  /** Removes what the last Envoy of the place left. */
-  clear(place: MeetingPlace): void;
-  /** Gives the place up without removing anything: the agent ends, and its Envoys stay there. */
-  leave(place: MeetingPlace): void;
+  make(): RestartAddress;
+  /** Reserves the address that adopted Envoys use already. */
+  enter(address: RestartAddress): void;
+  /** Removes the files that the last Envoy with this address left, and releases the address. */
+  clear(address: RestartAddress): void;
+  /** Releases the address and removes no files: the agent ends, and its Envoys run on. */
+  leave(address: RestartAddress): void;
 }
 
 /**
@@ -42,14 +42,14 @@ const appended = '_udp_parent_1999999999';
 const folderName = /^envoy-\d+$/;
 
 /**
- * Returns the meeting places of one agent. Each place has its own folder with mode 0700 for its
- * sockets, in `folder`. If that path is too long, or there is no room, the folder is below the one
- * for temporary files, or else in `/dev/shm`, without which no Envoy starts.
+ * Returns the restart addresses of one agent. The sockets of each address have a folder with mode
+ * 0700 in `folder`. If that path is too long, or there is no room, their folder is in the one for
+ * temporary files, or else in `/dev/shm`, without which no Envoy starts.
  */
-export function meetingPlaces(folder: string, reserve = reserveBaseId): MeetingPlaces {
+export function restartAddresses(folder: string, reserve = reserveBaseId): RestartAddresses {
   const reservations = new Map<number, ReservedBaseId>();
 
-  function leave({ baseId }: MeetingPlace): void {
+  function leave({ baseId }: RestartAddress): void {
     reservations.get(baseId)?.release();
     reservations.delete(baseId);
   }
@@ -72,10 +72,10 @@ export function meetingPlaces(folder: string, reserve = reserveBaseId): MeetingP
       const reservation = holdBaseId(baseId);
       if (reservation !== undefined) reservations.set(baseId, reservation);
     },
-    clear(place) {
-      remove(sharedMemoryOf(place.baseId));
-      if (place.socketPath !== '') removeSockets(dirname(place.socketPath));
-      leave(place);
+    clear(address) {
+      remove(sharedMemoryOf(address.baseId));
+      if (address.socketPath !== '') removeSockets(dirname(address.socketPath));
+      leave(address);
     },
     leave,
   };
@@ -103,10 +103,9 @@ function privateFolder(first: string): string {
 }
 
 /**
- * Whether `socketPath` can be a meeting place of an agent with `folder`: a recorded path may be any
- * path.
+ * Whether an agent with `folder` can have made this address. A recorded path may be any path.
  */
-export function isMeetingPlace({ baseId, socketPath }: MeetingPlace, folder: string): boolean {
+export function isRestartAddress({ baseId, socketPath }: RestartAddress, folder: string): boolean {
   if (socketPath === '') return true;
   if (!socketPath.endsWith(stem)) return false;
   const socketFolder = socketPath.slice(0, -stem.length);
@@ -126,7 +125,7 @@ function isPrivate(path: string): boolean {
 }
 
 /** Removes from `folder` the sockets that dead Envoys left, except those of `kept`. */
-export function removeMeetingPlaces(folder: string, kept: readonly MeetingPlace[]): void {
+export function removeRestartSockets(folder: string, kept: readonly RestartAddress[]): void {
   const used = new Set(kept.map(({ socketPath }) => dirname(socketPath)));
   for (const name of readdirSync(folder)) {
     const path = `${folder}/${name}`;

@@ -14,16 +14,16 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reserveBaseId, sharedMemoryOf } from '../../../src/proxy/base-ids.ts';
 import {
-  isMeetingPlace,
-  type MeetingPlace,
-  meetingPlaces,
-  removeMeetingPlaces,
-} from '../../../src/proxy/meeting-places.ts';
+  isRestartAddress,
+  type RestartAddress,
+  restartAddresses,
+  removeRestartSockets,
+} from '../../../src/proxy/restart-addresses.ts';
 
 let folder: string;
 let cleared: (() => void)[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'pilot-agent-places-'));
+  folder = mkdtempSync(join(tmpdir(), 'pilot-agent-addresses-'));
   cleared = [];
 });
 afterEach(() => {
@@ -35,14 +35,14 @@ afterEach(() => {
 const baseId = 700_000_000 + process.pid;
 const reservations = (id = baseId) =>
   readdirSync('/dev/shm').filter((name) => name.startsWith(`pilot-agent-${id}-`));
-const places = (where = folder) => meetingPlaces(where, () => reserveBaseId(() => baseId));
-const make = (from: ReturnType<typeof places>) => {
-  const place = from.make();
-  cleared.push(() => from.clear(place));
-  return place;
+const addresses = (where = folder) => restartAddresses(where, () => reserveBaseId(() => baseId));
+const make = (from: ReturnType<typeof addresses>) => {
+  const address = from.make();
+  cleared.push(() => from.clear(address));
+  return address;
 };
 /** As Envoy does. */
-const open = async ({ socketPath }: MeetingPlace) => {
+const open = async ({ socketPath }: RestartAddress) => {
   const names = ['parent', 'child', 'udp_parent', 'udp_child'].map(
     (role) => `${socketPath}_${role}_${baseId * 10}`,
   );
@@ -51,16 +51,16 @@ const open = async ({ socketPath }: MeetingPlace) => {
 };
 const mode = (path: string) => statSync(path).mode & 0o777;
 
-describe('where Envoys meet', () => {
+describe('the restart address of a lineage', () => {
   it('is a folder of its owner alone in that of the agent, and a base id that is reserved', async () => {
-    const all = places();
-    const place = make(all);
-    expect(place).toEqual({ baseId, socketPath: join(folder, `envoy-${baseId}`, 's') });
-    expect(mode(dirname(place.socketPath))).toBe(0o700);
+    const all = addresses();
+    const address = make(all);
+    expect(address).toEqual({ baseId, socketPath: join(folder, `envoy-${baseId}`, 's') });
+    expect(mode(dirname(address.socketPath))).toBe(0o700);
     expect(reservations()).toHaveLength(1);
-    await open(place);
+    await open(address);
     writeFileSync(sharedMemoryOf(baseId), '');
-    all.clear(place);
+    all.clear(address);
     expect([readdirSync(folder), reservations(), existsSync(sharedMemoryOf(baseId))]).toEqual([
       [],
       [],
@@ -72,25 +72,25 @@ describe('where Envoys meet', () => {
     const long = join(folder, 'x'.repeat(length - folder.length - 1));
     mkdirSync(long);
     const id = 199_999_999; // the longest that is drawn
-    const place = meetingPlaces(long, () => ({ baseId: id, release: () => undefined })).make();
-    expect(Buffer.byteLength(`${place.socketPath}_udp_parent_${id}2`)).toBeLessThanOrEqual(107);
-    expect(dirname(dirname(place.socketPath))).toBe(length === 67 ? long : tmpdir());
-    expect(mode(dirname(place.socketPath))).toBe(0o700);
-    expect(isMeetingPlace(place, long)).toBe(true);
-    meetingPlaces(long).clear(place);
-    expect(existsSync(dirname(place.socketPath))).toBe(false);
+    const address = restartAddresses(long, () => ({ baseId: id, release: () => undefined })).make();
+    expect(Buffer.byteLength(`${address.socketPath}_udp_parent_${id}2`)).toBeLessThanOrEqual(107);
+    expect(dirname(dirname(address.socketPath))).toBe(length === 67 ? long : tmpdir());
+    expect(mode(dirname(address.socketPath))).toBe(0o700);
+    expect(isRestartAddress(address, long)).toBe(true);
+    restartAddresses(long).clear(address);
+    expect(existsSync(dirname(address.socketPath))).toBe(false);
   });
 
   it('is elsewhere where the folder has no room, and in /dev/shm where nothing else has', () => {
-    const place = make(places(join(folder, 'no')));
-    expect(place.socketPath).toMatch(/^\/\S+\/pilot-agent-\w{6}\/s$/);
-    expect(dirname(dirname(place.socketPath))).toBe(tmpdir());
+    const address = make(addresses(join(folder, 'no')));
+    expect(address.socketPath).toMatch(/^\/\S+\/pilot-agent-\w{6}\/s$/);
+    expect(dirname(dirname(address.socketPath))).toBe(tmpdir());
     const before = process.env['TMPDIR'];
     process.env['TMPDIR'] = join(folder, 'no');
     try {
-      const last = make(meetingPlaces(join(folder, 'no')));
+      const last = make(restartAddresses(join(folder, 'no')));
       expect(dirname(dirname(last.socketPath))).toBe('/dev/shm');
-      expect(isMeetingPlace(last, folder)).toBe(true);
+      expect(isRestartAddress(last, folder)).toBe(true);
     } finally {
       if (before === undefined) delete process.env['TMPDIR'];
       else process.env['TMPDIR'] = before;
@@ -98,20 +98,20 @@ describe('where Envoys meet', () => {
   });
 
   it('is entered by the next agent, and stays when an agent leaves its Envoys there', () => {
-    const first = places();
-    const place = make(first);
+    const first = addresses();
+    const address = make(first);
     writeFileSync(sharedMemoryOf(baseId), '');
-    first.leave(place);
+    first.leave(address);
     expect([
       reservations().length,
-      existsSync(dirname(place.socketPath)),
+      existsSync(dirname(address.socketPath)),
       existsSync(sharedMemoryOf(baseId)),
     ]).toEqual([0, true, true]);
-    const next = places();
-    next.enter(place);
-    next.enter(place);
+    const next = addresses();
+    next.enter(address);
+    next.enter(address);
     expect(reservations()).toHaveLength(1);
-    next.clear(place);
+    next.clear(address);
     expect([
       reservations().length,
       readdirSync(folder),
@@ -120,9 +120,9 @@ describe('where Envoys meet', () => {
   });
 
   it('of abstract sockets has no folder that could be removed', () => {
-    const [all, place] = [places(), { baseId, socketPath: '' }];
-    all.enter(place);
-    all.clear(place);
+    const [all, address] = [addresses(), { baseId, socketPath: '' }];
+    all.enter(address);
+    all.clear(address);
     expect(reservations()).toEqual([]);
     expect(existsSync('src')).toBe(true);
   });
@@ -130,8 +130,8 @@ describe('where Envoys meet', () => {
 
 describe('what dead Envoys have left', () => {
   it('is removed, but what is kept, what is open to others and what is no folder stay', async () => {
-    const place = make(places());
-    await open(place);
+    const address = make(addresses());
+    await open(address);
     const kept = join(folder, 'envoy-2');
     mkdirSync(kept, { mode: 0o700 });
     mkdirSync(join(folder, 'envoy-3'), { mode: 0o755 });
@@ -139,7 +139,7 @@ describe('what dead Envoys have left', () => {
     writeFileSync(join(folder, 'elsewhere', 'file'), '');
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'envoy-4'));
     writeFileSync(join(folder, 'envoy-5'), '');
-    removeMeetingPlaces(folder, [{ baseId: 2, socketPath: join(kept, 's') }]);
+    removeRestartSockets(folder, [{ baseId: 2, socketPath: join(kept, 's') }]);
     expect(readdirSync(folder)).toEqual(['elsewhere', 'envoy-2', 'envoy-3', 'envoy-4', 'envoy-5']);
     expect(readdirSync(join(folder, 'elsewhere'))).toEqual(['file']);
   });
@@ -155,6 +155,6 @@ it.each([
   'envoy-7/s',
   '@x',
 ])('a path that somebody else may have written down is none: %s', (socketPath) => {
-  expect(isMeetingPlace({ baseId: 7, socketPath }, '/run')).toBe(false);
-  expect(isMeetingPlace({ baseId: 7, socketPath: '/run/envoy-7/s' }, '/run')).toBe(true);
+  expect(isRestartAddress({ baseId: 7, socketPath }, '/run')).toBe(false);
+  expect(isRestartAddress({ baseId: 7, socketPath: '/run/envoy-7/s' }, '/run')).toBe(true);
 });
