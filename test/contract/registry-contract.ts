@@ -197,6 +197,16 @@ export function registryContract<T>(
         { begin: others },
       ),
     ),
+    promised(
+      'shows each change that comes alone',
+      async (world) => {
+        for (const object of all) {
+          await world.put(object);
+          await shows(world);
+        }
+      },
+      { begin: [] },
+    ),
     promised('replaces an object, and removes one', async (world) => {
       await world.put(service('b', 8080));
       await world.remove(service('a', 80));

@@ -78,6 +78,28 @@ const refusals: KubeDocument = {
   spec: { action: 'DENY', rules: [{ to: [{ operation: { ports: ['80'] } }] }] },
 };
 
+/** Without effect on other namespaces. */
+const privateOnes: readonly KubeDocument[] = [
+  {
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'DestinationRule',
+    metadata: { namespace, name: 'private' },
+    spec: { host: 'p.example.com', exportTo: ['.'] },
+  },
+  {
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'Sidecar',
+    metadata: { namespace, name: 'private' },
+    spec: { workloadSelector: { labels: { app: 'a' } }, egress: [{ hosts: ['./*'] }] },
+  },
+  {
+    apiVersion: 'telemetry.istio.io/v1',
+    kind: 'Telemetry',
+    metadata: { namespace, name: 'private' },
+    spec: { selector: { matchLabels: { app: 'a' } }, accessLogging: [{ disabled: true }] },
+  },
+];
+
 /** istiod takes the time of its start for an object of a folder that has none. */
 const created = (object: KubeDocument): KubeDocument => ({
   ...object,
@@ -93,6 +115,7 @@ export const istioObjects: RegistryObjects<KubeDocument> = {
     workload('b', '10.0.0.2'),
     rule('a', 'a.example.com'),
     refusals,
+    ...privateOnes,
   ].map(created),
   others: [workload('a', '10.0.9.9'), rule('a', 'b.example.com')].map(created),
   service: (name, port) => created(entry(name, port)),

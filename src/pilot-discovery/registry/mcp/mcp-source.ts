@@ -235,10 +235,13 @@ function eventOf(
   );
 }
 
-/** This client is not a proxy, but istiod accepts no other form of a node id. */
+/**
+ * This client is not a proxy, but istiod accepts no other form of a node id. A waypoint is told of
+ * every change; a sidecar of what its namespace sees, so it would miss private rules and policies.
+ */
 const nodeOf = (namespaces: readonly string[], { name, namespace }: McpSourceOptions['self']) =>
   create(NodeSchema, {
-    id: `sidecar~127.0.0.1~${name}.${namespace}~${namespace}.svc.cluster.local`,
+    id: `waypoint~127.0.0.1~${name}.${namespace}~${namespace}.svc.cluster.local`,
     metadata: {
       GENERATOR: 'api',
       NAMESPACE: namespace,

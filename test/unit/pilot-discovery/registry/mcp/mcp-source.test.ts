@@ -59,7 +59,7 @@ describe('mcpSource', () => {
     await synced();
     const [first, ...others] = server.requests;
     expect(first?.node).toMatchObject({
-      id: 'sidecar~127.0.0.1~istiod.istio-system~istio-system.svc.cluster.local',
+      id: 'waypoint~127.0.0.1~istiod.istio-system~istio-system.svc.cluster.local',
       metadata: { GENERATOR: 'api', NAMESPACE: 'istio-system', CONFIG_NAMESPACES: 'shop,bank' },
     });
     expect(others.every(({ node }) => node === undefined)).toBe(true);
