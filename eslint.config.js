@@ -68,7 +68,7 @@ export default tseslint.config(
     rules: { 'plain/comments': 'error', 'plain/strings': 'error', 'plain/names': 'error' },
   },
   {
-    files: ['demo/**', 'scripts/docs/**', 'scripts/*.mjs'],
+    files: ['bench/**', 'demo/**', 'scripts/**'],
     plugins: { plain: { rules: { names: sayingNames } } },
     rules: { 'plain/names': 'error' },
   },

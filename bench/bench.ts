@@ -7,7 +7,7 @@ import { missing } from './contenders.ts';
 import { discovery } from './discovery.ts';
 import { endurance } from './endurance.ts';
 import type { Report } from './figures.ts';
-import { held } from './held.ts';
+import { heldMemory } from './held-memory.ts';
 import { idle } from './idle.ts';
 import { kubernetes } from './kubernetes.ts';
 import { levers } from './levers.ts';
@@ -29,7 +29,7 @@ const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>>
   status,
   rotations,
   endurance,
-  held,
+  held: heldMemory,
   pod,
   load,
   sds,
@@ -53,19 +53,21 @@ const { values, positionals } = parseArgs({
 const [name, amount] = positionals;
 const names = Object.keys(titles) as BenchName[];
 const chosen =
-  name === 'all' ? names.filter((one) => one !== 'endurance') : names.filter((one) => one === name);
+  name === 'all'
+    ? names.filter((benchName) => benchName !== 'endurance')
+    : names.filter((benchName) => benchName === name);
 if (chosen.length === 0) {
   console.error(
     `usage: npm run bench -- NAME [AMOUNT] [--write], with one of all, ${names.join(', ')}`,
   );
   process.exitCode = 64;
 }
-for (const one of chosen) {
-  const report = await benches[one](amount === undefined ? undefined : Number(amount));
+for (const chosenName of chosen) {
+  const report = await benches[chosenName](amount === undefined ? undefined : Number(amount));
   const whole =
     report.figures === undefined ? report : { ...report, notes: [...report.notes, ...missing()] };
-  console.log([titles[one], '', ...tables(whole), ...whole.notes].join('\n'));
-  if (values.write) await keep(one, { ...whole, machine: machine(pinnedEnvoy.version) });
+  console.log([titles[chosenName], '', ...tables(whole), ...whole.notes].join('\n'));
+  if (values.write) await keep(chosenName, { ...whole, machine: machine(pinnedEnvoy.version) });
 }
 
 function tables({ figures = {}, columns, rows }: Report): readonly string[] {
@@ -79,11 +81,11 @@ function tables({ figures = {}, columns, rows }: Report): readonly string[] {
 }
 
 /** Keeps a report in place of the one before, and writes the page and its pictures anew. */
-async function keep(one: BenchName, report: KeptReport): Promise<void> {
+async function keep(benchName: BenchName, report: KeptReport): Promise<void> {
   const before = existsSync(resultsFile)
     ? (JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<BenchName, KeptReport>)
     : {};
-  const kept = { ...before, [one]: report };
+  const kept = { ...before, [benchName]: report };
   writeFileSync(
     resultsFile,
     await format(JSON.stringify(kept), {

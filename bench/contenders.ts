@@ -35,7 +35,7 @@ export function runtimes(): readonly Runtime[] {
 
 /** All that are there to be measured, this agent first. */
 export function contenders(): readonly Contender[] {
-  const own = runtimes().map(({ name, path }): Contender => ({
+  const ownContenders = runtimes().map(({ name, path }): Contender => ({
     name,
     kind: 'own',
     command: [path, bundle],
@@ -45,11 +45,11 @@ export function contenders(): readonly Contender[] {
     resolve(`executable/pilot-agent-linux-${process.arch}`);
   if (existsSync(single)) {
     spawnSync('sync'); // pages that are not written yet count as memory of who runs them
-    own.push({ name: 'Executable', kind: 'own', command: [single] });
+    ownContenders.push({ name: 'Executable', kind: 'own', command: [single] });
   }
   const [five, thirty] = [peer('pilot-agent-1.5'), peer('pilot-agent-1.30')];
   return [
-    ...own,
+    ...ownContenders,
     ...(five === undefined ? [] : [{ name: goFive, kind: 'go-1.5', command: [five] } as const]),
     ...(thirty === undefined
       ? []

@@ -66,10 +66,11 @@ interface Result {
 function lossesOf(results: readonly Result[]): string {
   const losses = results.flatMap(({ scene, ours, istiod }) =>
     (['rds', 'cds', 'eds'] as const).flatMap((kind) => {
-      const [one, other] = [ours.changes[kind], istiod.changes[kind]];
-      const lost = [one.last > other.last ? 'time' : '', one.cpu > other.cpu ? 'CPU' : ''].filter(
-        (word) => word !== '',
-      );
+      const [ourChange, istiodChange] = [ours.changes[kind], istiod.changes[kind]];
+      const lost = [
+        ourChange.last > istiodChange.last ? 'time' : '',
+        ourChange.cpu > istiodChange.cpu ? 'CPU' : '',
+      ].filter((word) => word !== '');
       return lost.length === 0 ? [] : [`${nameOf(scene)}: ${kinds[kind]} (${lost.join(' and ')})`];
     }),
   );
@@ -83,14 +84,22 @@ function growthRows(results: readonly Result[]): string[][] {
   const cpuOf = (scene: Scene, who: Contender) =>
     results.find((result) => nameOf(result.scene) === nameOf(scene))?.[who].changes.eds.cpu ?? NaN;
   return variants.flatMap((variant) => {
-    const one = { ...plain, variant };
+    const variantScene = { ...plain, variant };
     const pairs = [
-      ['CPU of an endpoint: 1000 services, over 100', one, { ...one, services: 100 }],
-      ['CPU of an endpoint: 10 namespaces, over 1', { ...one, namespaces: 10 }, one],
+      [
+        'CPU of an endpoint: 1000 services, over 100',
+        variantScene,
+        { ...variantScene, services: 100 },
+      ],
+      [
+        'CPU of an endpoint: 10 namespaces, over 1',
+        { ...variantScene, namespaces: 10 },
+        variantScene,
+      ],
       [
         'CPU of an endpoint: 100 namespaces, over 10',
-        { ...one, namespaces: 100 },
-        { ...one, namespaces: 10 },
+        { ...variantScene, namespaces: 100 },
+        { ...variantScene, namespaces: 10 },
       ],
     ] as const;
     return pairs.map(([what, large, small]) => {
@@ -109,7 +118,7 @@ function growthRows(results: readonly Result[]): string[][] {
   });
 }
 
-function rowsOf({ scene: measuredScene, ours: own, istiod: other }: Result): string[][] {
+function rowsOf({ scene: measuredScene, ours: ourRun, istiod: istiodRun }: Result): string[][] {
   const scene = nameOf(measuredScene);
   const row = (
     what: string,
@@ -121,17 +130,17 @@ function rowsOf({ scene: measuredScene, ours: own, istiod: other }: Result): str
     rowBesideIstiod({ scene, what, units, ours, istiod, goals: goals[`${scene}: ${key}`] ?? [] });
   const values = ({ last, cpu, bytes }: FleetFigures['changes']['rds']) => [last, cpu, bytes];
   return [
-    row('all connect', 'connect', ['ms'], [own.connect], [other.connect]),
+    row('all connect', 'connect', ['ms'], [ourRun.connect], [istiodRun.connect]),
     ...(['rds', 'cds', 'eds'] as const).map((kind) =>
       row(
         kinds[kind],
         kind,
         ['ms', 'ms CPU', 'MB'],
-        values(own.changes[kind]),
-        values(other.changes[kind]),
+        values(ourRun.changes[kind]),
+        values(istiodRun.changes[kind]),
       ),
     ),
-    row('memory at most', 'peak', ['MB'], [own.peak], [other.peak]),
+    row('memory at most', 'peak', ['MB'], [ourRun.peak], [istiodRun.peak]),
   ];
 }
 
@@ -191,12 +200,12 @@ async function reconnect({ port }: Running): Promise<number> {
 /** Own memory for each of so many proxies that are connected and ask for nothing more. */
 async function restRow(proxies: number): Promise<string[]> {
   const atRest = async ({ port, pid }: Running): Promise<number> => {
-    const before = memoryOf(pid).own;
+    const before = memoryOf(pid).anonymous;
     const args = ['-addr', `127.0.0.1:${port}`, '-n', String(proxies), '-settle', '1h'];
     const connected = execa(fleetProgram, args, { reject: false });
     // istiod admits them within 45 s.
     await sleep(105_000);
-    const after = memoryOf(pid).own;
+    const after = memoryOf(pid).anonymous;
     connected.kill();
     await connected;
     return ((after - before) * 1_024) / proxies;

@@ -6,7 +6,7 @@ import { rotate, rotationScene } from './rotations.ts';
 import { fullLoad, merging, statusScene } from './status.ts';
 
 /** V8 gives back what it can after some seconds. In ms. */
-const settled = 30_000;
+const settlingTime = 30_000;
 /** Rotations of 300, and minutes of 60, after which memory is read: as parts of the whole. */
 const parts = [1 / 60, 1 / 12, 1 / 4, 1 / 2, 1];
 
@@ -20,7 +20,7 @@ export async function endurance(minutes = 60): Promise<Report> {
     columns: ['What', 'Own (RssAnon), MB', 'RSS, MB'],
     rows: [...loaded, ...rotated],
     notes: [
-      `The agent is the single executable. Full load is readiness probes and scrapes of merged metrics (10 KB), in turns of 4 s. 8 clients ask again as soon as they get an answer. Memory is read ${settled / 1_000} s after the load. Each rotation is for a new certificate, with \`--minDelay 0s\`.`,
+      `The agent is the single executable. Full load is readiness probes and scrapes of merged metrics (10 KB), in turns of 4 s. 8 clients ask again as soon as they get an answer. Memory is read ${settlingTime / 1_000} s after the load. Each rotation is for a new certificate, with \`--minDelay 0s\`.`,
     ],
   };
 }
@@ -34,13 +34,13 @@ async function load(minutes: number): Promise<readonly (readonly string[])[]> {
   try {
     const life = scene.start(chosen(scene.contenders), merging(scene));
     await life.ready();
-    await sleep(settled);
+    await sleep(settlingTime);
     rows.push(row('at rest, before the load', memoryOf(life.pid)));
     let done = 0;
     for (const part of parts) {
       const failed = await fullLoad(scene, (part - done) * minutes);
       done = part;
-      await sleep(settled);
+      await sleep(settlingTime);
       rows.push(
         row(
           `after ${inMinutes(round(part * minutes))} of full load, ${failed} requests failed`,
@@ -62,7 +62,7 @@ async function turn(number: number): Promise<readonly (readonly string[])[]> {
     await scene.whileLive(
       chosen(scene.contenders),
       async ({ pid }) => {
-        await sleep(settled);
+        await sleep(settlingTime);
         rows.push(row('at rest, before the rotations', memoryOf(pid)));
         let done = 0;
         for (const part of parts) {
@@ -86,8 +86,8 @@ function chosen(contenders: readonly Contender[]): Contender {
   return executable;
 }
 
-function row(what: string, { own, rss }: Memory): readonly string[] {
-  return [what, own.toFixed(1), rss.toFixed(1)];
+function row(what: string, { anonymous, rss }: Memory): readonly string[] {
+  return [what, anonymous.toFixed(1), rss.toFixed(1)];
 }
 
 function round(minutes: number): string {

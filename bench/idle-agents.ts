@@ -9,7 +9,7 @@ import { hasConsul, startConsul } from '../test/support/consul.ts';
 import { cpuOf } from './process-figures.ts';
 
 /** Until an agent that has started is at rest, and how long it is watched then. In ms. */
-const settled = 10_000;
+const settlingTime = 10_000;
 const watched = 60_000;
 
 /**
@@ -61,7 +61,7 @@ export async function idleAgents(): Promise<{
     writeFileSync(file, JSON.stringify({ sources }));
     const agents = [alone.start(), other.start(['--config', file])];
     for (const agent of agents) await agent.said('epoch.live', 0);
-    await sleep(settled);
+    await sleep(settlingTime);
     const before = agents.map(({ pid }) => cpuOf(pid));
     await sleep(watched);
     const [first = NaN, second = NaN] = agents.map(

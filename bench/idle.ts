@@ -7,7 +7,7 @@ import { cpuOf, memoryOf } from './process-figures.ts';
 import { makeScene } from './scene.ts';
 
 /** Until an agent that is LIVE is at rest: V8 has given back what the start has left. In ms. */
-const settled = 20_000;
+const settlingTime = 20_000;
 
 /**
  * `bench idle [SECONDS]`: what each agent takes over an Envoy that nobody asks about, memory and
@@ -19,9 +19,9 @@ export async function idle(seconds = 40): Promise<Report> {
   );
   const { add, figures } = collected();
   const look = (name: string, pid: number) => {
-    const { rss, own, pss } = memoryOf(pid);
+    const { rss, anonymous, pss } = memoryOf(pid);
     add('idle-rss', name, rss);
-    add('idle-own', name, own);
+    add('idle-own', name, anonymous);
     add('idle-pss', name, pss);
   };
   try {
@@ -33,7 +33,7 @@ export async function idle(seconds = 40): Promise<Report> {
     }
     for (const contender of scene.contenders) {
       await scene.whileLive(contender, async ({ pid }) => {
-        await sleep(settled);
+        await sleep(settlingTime);
         const before = cpuOf(pid);
         await sleep(seconds * 1_000);
         add('idle-cpu', contender.name, (cpuOf(pid) - before) / (seconds * 10));
@@ -46,7 +46,7 @@ export async function idle(seconds = 40): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `One run of each, watched for ${seconds} s after ${settled / 1_000} s of rest. RssAnon is the memory of a process that belongs to no file. In Pss a page that n processes share counts 1/n.`,
+      `One run of each, watched for ${seconds} s after ${settlingTime / 1_000} s of rest. RssAnon is the memory of a process that belongs to no file. In Pss a page that n processes share counts 1/n.`,
     ],
   };
 }

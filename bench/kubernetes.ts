@@ -55,9 +55,16 @@ function report(figures: Figures, starts: number): Report {
     units: readonly string[],
     goals: readonly number[] = [],
   ): string[] => {
-    const of = (who: Contender) => keys.map((key) => figures[key]?.[who] ?? NaN);
+    const valuesOf = (who: Contender) => keys.map((key) => figures[key]?.[who] ?? NaN);
     const scene = `${services} × ${proxies}`;
-    return rowBesideIstiod({ scene, what, units, goals, ours: of('ours'), istiod: of('istiod') });
+    return rowBesideIstiod({
+      scene,
+      what,
+      units,
+      goals,
+      ours: valuesOf('ours'),
+      istiod: valuesOf('istiod'),
+    });
   };
   return {
     columns: columnsBesideIstiod,

@@ -15,7 +15,7 @@ interface Build {
 }
 
 /** Until an agent that is LIVE is at rest. In ms. */
-const settled = 6_000;
+const settlingTime = 6_000;
 /** Of probes, as many as can be. In ms. */
 const loaded = 5_000;
 
@@ -66,7 +66,7 @@ export async function levers(rounds = 3): Promise<Report> {
         const contender = { name: node, kind: 'own', command: [path, ...flags, program] } as const;
         const look = async ({ pid, started }: Life) => {
           const live = performance.timeOrigin + performance.now() - started;
-          await sleep(settled);
+          await sleep(settlingTime);
           const rest = memoryOf(pid);
           const { perSecond } = await hammer({
             port: scene.ports.status,
@@ -74,22 +74,22 @@ export async function levers(rounds = 3): Promise<Report> {
             connections: 8,
             duration: loaded,
           });
-          lives.push({ ...rest, live, under: memoryOf(pid).own, perSecond });
+          lives.push({ ...rest, live, under: memoryOf(pid).anonymous, perSecond });
         };
         await scene.whileLive(contender, look, { env });
       }
       const what = [...flags, ...Object.entries(env).map((pair) => pair.join('='))].map(
         (word) => `\`${word}\``,
       );
-      const of = (pick: (life: (typeof lives)[number]) => number, digits: number) =>
+      const medianOf = (pick: (life: (typeof lives)[number]) => number, digits: number) =>
         median(lives.map(pick)).toFixed(digits);
       rows.push([
         what.join(', ') || 'none',
-        of(({ own }) => own, 1),
-        of(({ rss }) => rss, 1),
-        of(({ under }) => under, 1),
-        of(({ perSecond }) => perSecond, 0),
-        of(({ live }) => live, 0),
+        medianOf(({ anonymous }) => anonymous, 1),
+        medianOf(({ rss }) => rss, 1),
+        medianOf(({ under }) => under, 1),
+        medianOf(({ perSecond }) => perSecond, 0),
+        medianOf(({ live }) => live, 0),
       ]);
     }
     const columns = [
@@ -104,7 +104,7 @@ export async function levers(rounds = 3): Promise<Report> {
       columns,
       rows,
       notes: [
-        `${node}; medians of ${rounds} runs each, ${settled / 1_000} s after LIVE, and after ${loaded / 1_000} s of readiness probes by 8 clients.`,
+        `${node}; medians of ${rounds} runs each, ${settlingTime / 1_000} s after LIVE, and after ${loaded / 1_000} s of readiness probes by 8 clients.`,
       ],
     };
   } finally {

@@ -48,7 +48,7 @@ function kept(name: string, used: string): string {
 }
 
 /** Until a process has settled. In ms. */
-const settled = 1_000;
+const settlingTime = 1_000;
 const atRest = 20_000;
 
 /**
@@ -92,9 +92,9 @@ export async function modules(rounds = 5): Promise<Report> {
       { name: node, kind: 'own', command: [path, resolve('dist/pilot-agent.cjs')] },
       look,
     );
-    const own = (lives: readonly Memory[]) => median(lives.map((life) => life.own));
-    const bare = own(measured[0]?.lives ?? []);
-    const over = (lives: readonly Memory[]) => (own(lives) - bare).toFixed(1);
+    const medianMemory = (lives: readonly Memory[]) => median(lives.map((life) => life.anonymous));
+    const bare = medianMemory(measured[0]?.lives ?? []);
+    const over = (lives: readonly Memory[]) => (medianMemory(lives) - bare).toFixed(1);
     return {
       columns: ['What', 'Own memory over bare Node, MB', 'Time to load, ms'],
       rows: [
@@ -123,10 +123,10 @@ interface Loaded extends Memory {
 
 async function load(node: string, program: string, env: NodeJS.ProcessEnv): Promise<Loaded> {
   const child = spawn(node, [program], { stdio: ['ignore', 'pipe', 'inherit'], env });
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
-  await sleep(settled);
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
+  await sleep(settlingTime);
   const memory = memoryOf(child.pid ?? 0);
   child.kill('SIGTERM'); // a code cache is written at the end
   await once(child, 'exit');
-  return { ...memory, ms: Number(said.toString()) };
+  return { ...memory, ms: Number(output.toString()) };
 }

@@ -44,13 +44,14 @@ export async function page(kept: Kept): Promise<string> {
   const names = (Object.keys(titles) as BenchName[]).filter((name) => kept[name] !== undefined);
   const sections = names.flatMap((name) => {
     const { machine = '', columns, rows: lines, notes = [] } = kept[name] ?? {};
-    const own = columns === undefined || lines === undefined ? [] : [table(columns, lines), ''];
+    const benchTable =
+      columns === undefined || lines === undefined ? [] : [table(columns, lines), ''];
     return [
       `## ${titles[name]}`,
       '',
       `Command: \`npm run bench -- ${name}\`. Machine: \`${machine}\`.`,
       '',
-      ...own,
+      ...benchTable,
       ...notes.flatMap((note) => [note, '']),
     ];
   });
@@ -83,7 +84,9 @@ function figuresOf(kept: Kept): Figures {
 }
 
 function summary(figures: Figures): readonly string[] {
-  const own = [...new Set(rows.flatMap(({ id }) => Object.keys(figures[id] ?? {})))].filter(isOwn);
+  const ownNames = [...new Set(rows.flatMap(({ id }) => Object.keys(figures[id] ?? {})))].filter(
+    isOwn,
+  );
   const measured = rows.filter(({ id }) => figures[id] !== undefined);
   if (measured.length === 0) return [];
   const lines = measured.map((row) => {
@@ -93,21 +96,21 @@ function summary(figures: Figures): readonly string[] {
       (who) => !isOwn(who) && !goAgents.includes(who) && !who.startsWith('`'),
     );
     const floor = floors.map(shown).join(' / ');
-    const ratios = goAgents.flatMap((go) => ratio(values, own, go));
+    const ratios = goAgents.flatMap((go) => ratio(values, ownNames, go));
     return [
       `${row.what}${row.unit === '' ? '' : `, ${row.unit}`}`,
-      ...[...own, ...goAgents].map(shown),
+      ...[...ownNames, ...goAgents].map(shown),
       floor === '' ? '–' : floor,
       ratios.join('; ') || '–',
       row.goal,
     ];
   });
-  const lost = measured.flatMap((row) => loss(row, figures, own));
+  const lost = measured.flatMap((row) => loss(row, figures, ownNames));
   const drawn = measured.filter(({ id }) => Object.keys(figures[id] ?? {}).length > 2);
   return [
     '## Beside the Go agents and the floor',
     '',
-    table(['What', ...own, ...goAgents, 'Floor', 'Ratio', 'Goal'], lines),
+    table(['What', ...ownNames, ...goAgents, 'Floor', 'Ratio', 'Goal'], lines),
     '',
     'The columns of this agent are the bundle on each Node, and the single executable if it was built. The ratios have the same order. The floor is a Node of each version that does nothing, or an Envoy alone.',
     '',
@@ -120,20 +123,20 @@ function summary(figures: Figures): readonly string[] {
 
 function ratio(
   values: Readonly<Record<string, number>>,
-  own: readonly string[],
+  ownNames: readonly string[],
   go: string,
 ): readonly string[] {
-  const [peer, all] = [values[go], own.flatMap((who) => values[who] ?? [])];
+  const [peer, all] = [values[go], ownNames.flatMap((who) => values[who] ?? [])];
   return peer === undefined || peer < 0.005 || all.length === 0
     ? []
     : [`${all.map((value) => (value / peer).toFixed(1)).join(' / ')} × ${go}`];
 }
 
-function loss(row: Row, figures: Figures, own: readonly string[]): readonly string[] {
+function loss(row: Row, figures: Figures, ownNames: readonly string[]): readonly string[] {
   const values = figures[row.id] ?? {};
   const bare = (who: string) =>
     figures[row.id.endsWith('rss') ? 'idle-rss' : 'idle-own']?.[`bare ${who}`] ?? Number.NaN;
-  const missed = own.filter(
+  const missed = ownNames.filter(
     (who) =>
       values[who] !== undefined &&
       !row.reached(values[who], (other) => values[other] ?? Number.NaN, bare(who)),

@@ -26,7 +26,7 @@ interface Contender {
 interface Life {
   readonly ready: number;
   readonly rss: number;
-  readonly own: number;
+  readonly anonymous: number;
   readonly pss: number;
   readonly pushes: readonly number[];
 }
@@ -51,34 +51,34 @@ export async function pod(rounds = 9): Promise<Report> {
   const [kube, upstream] = [await startKube(), await startUpstream()];
   const contenders: Contender[] = [];
   try {
-    const own = everybody().filter(({ kind }) => kind === 'own');
+    const ownContenders = everybody().filter(({ kind }) => kind === 'own');
     const make = async (
       name: string,
-      at: string,
+      podName: string,
       flags: readonly string[] = [],
       wrap: readonly string[] = [],
     ) => {
       contenders.push({
         name,
-        pod: await makePod(kube, upstream.port, { name: at }),
+        pod: await makePod(kube, upstream.port, { name: podName }),
         flags,
         options: { wrap },
       });
     };
-    for (const [index, { name, command }] of own.entries())
+    for (const [index, { name, command }] of ownContenders.entries())
       await make(name, `proxied-${index}`, [], runs(command[0] ?? '', 3 - command.length));
     await make('`--xdsProxy=false`', 'direct', ['--xdsProxy=false']);
     contenders.push(await goAgent(kube, upstream.port));
 
     const lives = new Map<string, Life[]>(contenders.map(({ name }) => [name, []]));
     for (let round = 0; round < rounds; round++)
-      for (const one of contenders) lives.get(one.name)?.push(await live(one));
+      for (const contender of contenders) lives.get(contender.name)?.push(await live(contender));
     return report(
       contenders.map(({ name }) => [name, lives.get(name) ?? []]),
       rounds,
     );
   } finally {
-    await Promise.all(contenders.map((one) => one.pod.dispose()));
+    await Promise.all(contenders.map((contender) => contender.pod.dispose()));
     await Promise.all([kube.dispose(), upstream.close()]);
   }
 }
@@ -91,9 +91,9 @@ function report(
     what: string,
     unit: string,
     digits: number,
-    of: (life: Life) => readonly number[],
+    figuresOf: (life: Life) => readonly number[],
   ) => {
-    const values = all.map(([, lives]) => median(lives.flatMap(of)));
+    const values = all.map(([, lives]) => median(lives.flatMap(figuresOf)));
     const ratio = (values[0] ?? Number.NaN) / (values.at(-1) ?? Number.NaN);
     return [
       what,
@@ -101,20 +101,20 @@ function report(
       `${ratio.toFixed(2)} × Go`,
     ];
   };
-  const figure = (of: (life: Life) => number) =>
-    Object.fromEntries(all.map(([name, lives]) => [name, median(lives.map(of))]));
+  const figure = (figureOf: (life: Life) => number) =>
+    Object.fromEntries(all.map(([name, lives]) => [name, median(lives.map(figureOf))]));
   return {
     figures: {
       'pod-ready': figure(({ ready }) => ready),
       'pod-rss': figure(({ rss }) => rss),
-      'pod-own': figure(({ own }) => own),
+      'pod-own': figure(({ anonymous }) => anonymous),
       'pod-pss': figure(({ pss }) => pss),
     },
     columns: ['What', ...all.map(([name]) => name), 'Ratio'],
     rows: [
       row('exec → 200 at readiness', 'ms', 0, ({ ready }) => [ready]),
       row('memory when idle (RSS)', 'MB', 1, ({ rss }) => [rss]),
-      row('of that its own (RssAnon)', 'MB', 1, ({ own }) => [own]),
+      row('of that its own (RssAnon)', 'MB', 1, ({ anonymous }) => [anonymous]),
       row('change in the API → listener', 'ms', 0, ({ pushes }) => pushes),
     ],
     notes: [

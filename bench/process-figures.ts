@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface Memory {
   readonly rss: number;
   /** What is this process's alone and of no file (RssAnon). */
-  readonly own: number;
+  readonly anonymous: number;
   /** With its share of what it has in common with others. */
   readonly pss: number;
 }
@@ -18,7 +18,7 @@ export function memoryOf(pid: number): Memory {
     ) / 1024;
   return {
     rss: megabytes('status', 'VmRSS'),
-    own: megabytes('status', 'RssAnon'),
+    anonymous: megabytes('status', 'RssAnon'),
     pss: megabytes('smaps_rollup', 'Pss'),
   };
 }

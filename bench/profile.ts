@@ -54,8 +54,8 @@ export async function profile(rounds = 9): Promise<Report> {
   return profiled(scene, async (start) => {
     const lives: Times[] = [];
     for (let round = 0; round < rounds; round++) {
-      const { profile: taken, origin } = await start();
-      lives.push(selfTimes(taken, origin, 0, untilSpawn(taken)));
+      const { profile: cpuProfile, origin } = await start();
+      lives.push(selfTimes(cpuProfile, origin, 0, untilSpawn(cpuProfile)));
     }
     const where = [...new Set(lives.flatMap((life) => [...life.keys()]))];
     const times = new Map(
@@ -78,7 +78,7 @@ export async function scrape(seconds = 8): Promise<Report> {
   const scene = await statusScene(1_000);
   return profiled(scene, async (start) => {
     let [begun, ended, number] = [0, 0, 0];
-    const { profile: taken, origin } = await start(merging(scene), async (life) => {
+    const { profile: cpuProfile, origin } = await start(merging(scene), async (life) => {
       await life.ready();
       const ask = (duration: number) =>
         hammer({ port: scene.ports.status, path: '/stats/prometheus', connections: 1, duration });
@@ -88,7 +88,12 @@ export async function scrape(seconds = 8): Promise<Report> {
       ended = performance.timeOrigin + performance.now() - life.started;
       number = perSecond * seconds;
     });
-    const times = selfTimes(taken, origin, indexAt(taken, begun), indexAt(taken, ended));
+    const times = selfTimes(
+      cpuProfile,
+      origin,
+      indexAt(cpuProfile, begun),
+      indexAt(cpuProfile, ended),
+    );
     const each = new Map(
       [...times]
         .filter(([where]) => !where.startsWith('idle'))
@@ -133,20 +138,20 @@ async function profiled(scene: Scene, use: (start: Start) => Promise<Report>): P
     let number = 0;
     return await use(async (more, during = () => Promise.resolve()) => {
       const profiles = join(folder, `profiles-${number++}`);
-      let taken: CpuProfile | undefined;
+      let cpuProfile: CpuProfile | undefined;
       const flags = ['--cpu-prof', '--cpu-prof-interval', '100', '--cpu-prof-dir', profiles];
       const watched = async (life: Life) => {
         await during(life);
         process.kill(life.pid, 'SIGTERM');
-        taken = await written(profiles);
+        cpuProfile = await written(profiles);
       };
       await scene.whileLive(
         { name, kind: 'own', command: [path, ...flags, program] },
         watched,
         more,
       );
-      if (taken === undefined) throw new Error('there is no profile');
-      return { profile: taken, origin };
+      if (cpuProfile === undefined) throw new Error('there is no profile');
+      return { profile: cpuProfile, origin };
     });
   } finally {
     scene.dispose();
@@ -225,8 +230,10 @@ function originOf(file: string): Origin {
     const entry = map.findEntry(line, column);
     const source = 'originalSource' in entry ? entry.originalSource : '';
     const module = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1];
-    const own = /src\/([^/]+)\//.exec(source)?.[1];
-    return module ?? (own === undefined ? 'the rest of the bundle' : `src/${own}`);
+    const sourceFolder = /src\/([^/]+)\//.exec(source)?.[1];
+    return (
+      module ?? (sourceFolder === undefined ? 'the rest of the bundle' : `src/${sourceFolder}`)
+    );
   };
 }
 

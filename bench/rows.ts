@@ -10,7 +10,7 @@ export interface Row {
   readonly better: 'less' | 'more';
   readonly goal: string;
   /** Whether a value of this agent reaches the goal, beside those of `figures`. */
-  readonly reached: (value: number, of: (who: string) => number, bare: number) => boolean;
+  readonly reached: (value: number, figureOf: (who: string) => number, bare: number) => boolean;
   /** Why it does not, if it does not. */
   readonly why: string;
 }
@@ -24,7 +24,7 @@ export const rows: readonly Row[] = [
     digits: 0,
     better: 'less',
     goal: '≤ 2 × Go 1.5',
-    reached: (value, of) => value <= 2 * of(goFive),
+    reached: (value, figureOf) => value <= 2 * figureOf(goFive),
     why: 'no program of Node starts faster than bare Node. In addition Node loads its own modules, V8 deserializes the code cache, and the pipeline runs its first turn: [by module](#where-the-time-of-a-start-goes)',
   },
   {
@@ -34,7 +34,7 @@ export const rows: readonly Row[] = [
     digits: 0,
     better: 'less',
     goal: '≤ 1.3 × Go 1.5',
-    reached: (value, of) => value <= 1.3 * of(goFive),
+    reached: (value, figureOf) => value <= 1.3 * figureOf(goFive),
     why: 'Envoy takes about 50 ms with every agent; the rest is the start above',
   },
   {
@@ -44,7 +44,7 @@ export const rows: readonly Row[] = [
     digits: 0,
     better: 'less',
     goal: '≤ 1.2 × Go 1.30',
-    reached: (value, of) => value <= 1.2 * of(goThirty),
+    reached: (value, figureOf) => value <= 1.2 * figureOf(goThirty),
     why: 'the start above, gRPC, which is loaded at the first connection, and the generation of a key',
   },
   {
@@ -154,7 +154,7 @@ export const rows: readonly Row[] = [
     digits: 0,
     better: 'more',
     goal: '≥ 5 × Go 1.5',
-    reached: (value, of) => value >= 5 * of(goFive),
+    reached: (value, figureOf) => value >= 5 * figureOf(goFive),
     why: '`node:http` reads and writes each probe. Go 1.5 asks Envoy for each probe, and uses both cores',
   },
   {
@@ -164,7 +164,7 @@ export const rows: readonly Row[] = [
     digits: 0,
     better: 'more',
     goal: '≥ 3 × Go 1.30',
-    reached: (value, of) => value >= 3 * of(goThirty),
+    reached: (value, figureOf) => value >= 3 * figureOf(goThirty),
     why: 'the readers share an answer, but each gets its own copy',
   },
   {
@@ -174,7 +174,7 @@ export const rows: readonly Row[] = [
     digits: 0,
     better: 'more',
     goal: '≥ 1.5 × Go 1.30',
-    reached: (value, of) => value >= 1.5 * of(goThirty),
+    reached: (value, figureOf) => value >= 1.5 * figureOf(goThirty),
     why: 'three HTTP exchanges by `node:http`, one after the other on one core, cost more than the rows. Go 1.30 does not read rows, so a family of two sources reaches Prometheus twice',
   },
   {
@@ -184,7 +184,7 @@ export const rows: readonly Row[] = [
     digits: 0,
     better: 'more',
     goal: '≥ 1.5 × Go 1.30',
-    reached: (value, of) => value >= 1.5 * of(goThirty),
+    reached: (value, figureOf) => value >= 1.5 * figureOf(goThirty),
     why: 'Go 1.30 copies a megabyte unread. This agent checks that each row is valid, and that no other row has its name and labels: [by module](#where-the-time-of-a-scrape-goes)',
   },
   {
@@ -194,7 +194,7 @@ export const rows: readonly Row[] = [
     digits: 0,
     better: 'less',
     goal: '≤ 1.2 × Go 1.5',
-    reached: (value, of) => value <= 1.2 * of(goFive),
+    reached: (value, figureOf) => value <= 1.2 * figureOf(goFive),
     why: 'the agent reads and checks the pair again when the window closes. Two small programs make the FIFO and watch Envoy. Go 1.5 starts the next Envoy unchecked',
   },
   {

@@ -21,7 +21,7 @@ interface Way {
   /** Starts what takes the certificates; resolves to what ends it. */
   readonly start: (rig: Rig) => () => Promise<unknown>;
   /** Resolves when the next rotation may come. */
-  readonly settled: (rig: Rig) => Promise<unknown>;
+  readonly awaitRest: (rig: Rig) => Promise<unknown>;
 }
 
 const agent = (rig: Rig, ...flags: readonly string[]) => {
@@ -38,7 +38,7 @@ const ways: readonly Way[] = [
     options: { secret: 'default' },
     share: 1,
     start: (rig) => agent(rig),
-    settled: () => sleep(50),
+    awaitRest: () => sleep(50),
   },
   {
     name: 'Envoy watches the folder, no agent',
@@ -46,14 +46,14 @@ const ways: readonly Way[] = [
     options: { secret: 'default' },
     share: 1,
     start: ownWatch,
-    settled: () => sleep(50),
+    awaitRest: () => sleep(50),
   },
   {
     name: 'Hot restart, with `--minDelay 0s`',
     options: {},
     share: 0.2,
     start: (rig) => agent(rig),
-    settled: alone,
+    awaitRest: alone,
   },
 ];
 
@@ -92,7 +92,7 @@ export async function sds(rounds = 100): Promise<Report> {
 }
 
 async function measure(
-  { options, start, settled }: Way,
+  { options, start, awaitRest }: Way,
   rounds: number,
 ): Promise<readonly number[]> {
   const rig = await makeRig(options);
@@ -104,7 +104,7 @@ async function measure(
     const took: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const issued = await rig.ca.issue();
-      await settled(rig);
+      await awaitRest(rig);
       const begun = performance.now();
       writeKubernetesVolume(rig.certDir, certificateFiles(issued));
       await served(rig, issued);

@@ -35,26 +35,31 @@ export async function sources(rounds = 50): Promise<Report> {
     next: (sign) => signs.push({ sign, at: performance.now() }),
     error: failed,
   });
-  const of = (type: SourceSign<unknown>['type']) => signs.filter(({ sign }) => sign.type === type);
+  const signsOf = (type: SourceSign<unknown>['type']) =>
+    signs.filter(({ sign }) => sign.type === type);
   const until = async (condition: () => boolean) => {
     while (!condition()) await sleep(2);
   };
   try {
-    await until(() => of('source-read').length > 0); // the look of the watch: the first one comes before it
+    await until(() => signsOf('source-read').length > 0); // the look of the watch: the first one comes before it
     await sleep(2_000);
 
     const [times, read]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++) {
-      const [seen, before, begun] = [of('changed').length, bytesRead(), performance.now()];
+      const [changesBefore, before, begun] = [
+        signsOf('changed').length,
+        bytesRead(),
+        performance.now(),
+      ];
       appendFileSync(fileAt(round), 'x');
-      await until(() => of('changed').length > seen);
-      times.push((of('changed').at(-1)?.at ?? NaN) - begun);
+      await until(() => signsOf('changed').length > changesBefore);
+      times.push((signsOf('changed').at(-1)?.at ?? NaN) - begun);
       await sleep(1_500); // it is quiet again
       read.push(bytesRead() - before);
     }
     await sleep(minDelay);
 
-    const [readings, memory] = [of('read').length, process.memoryUsage().rss];
+    const [readings, memory] = [signsOf('read').length, process.memoryUsage().rss];
     let most = memory;
     const sampling = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
     const begun = performance.now();
@@ -62,7 +67,7 @@ export async function sources(rounds = 50): Promise<Report> {
     const lasted = performance.now() - begun;
     await sleep(2 * minDelay - lasted);
     clearInterval(sampling);
-    const after = of('read').length - readings;
+    const after = signsOf('read').length - readings;
 
     const before = process.cpuUsage();
     await sleep(idle);

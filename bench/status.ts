@@ -12,7 +12,7 @@ const connections = 8;
 /** Of each measurement, and of what goes before one that counts. In ms. */
 const duration = 4_000;
 const warming = 1_500;
-const settled = 10_000; // V8 gives back what it can after some seconds
+const settlingTime = 10_000; // V8 gives back what it can after some seconds
 
 /**
  * `bench status [MINUTES]`: readiness probes and scrapes of merged metrics a second, of eight
@@ -94,7 +94,7 @@ async function measure(
       if (kind !== 'go-1.5') add('scrape-large', name, await rate(scrape, 1));
       return failed;
     }
-    await sleep(settled);
+    await sleep(settlingTime);
     const idle = memoryOf(life.pid);
     add('probes', name, await rate(probe, connections));
     if (kind !== 'go-1.5') {
@@ -102,9 +102,9 @@ async function measure(
       add('scrape-shared', name, await rate(scrape, connections));
     }
     failed += await fullLoad(scene, minutes, kind === 'go-1.5' ? [probe] : [probe, scrape]);
-    await sleep(settled);
+    await sleep(settlingTime);
     const after = memoryOf(life.pid);
-    add('loaded-own', name, after.own);
+    add('loaded-own', name, after.anonymous);
     add('loaded-more', name, after.rss - idle.rss);
     return failed;
   } finally {

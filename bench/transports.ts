@@ -82,7 +82,7 @@ export async function transports(rounds = 5): Promise<Report> {
       rows: keys.map((key) => [
         key,
         ...names.map((name) =>
-          median((measured.get(name) ?? []).map((one) => one[key])).toFixed(1),
+          median((measured.get(name) ?? []).map((measurement) => measurement[key])).toFixed(1),
         ),
       ]),
       notes: [
@@ -134,9 +134,9 @@ async function end(child: ChildProcess): Promise<void> {
 async function bareMemory(node: string): Promise<number> {
   const child = spawn(node, ['-e', 'setInterval(() => 0, 1e9)']);
   await sleep(rest);
-  const { own } = memoryOf(child.pid ?? 0);
+  const { anonymous } = memoryOf(child.pid ?? 0);
   await end(child);
-  return own;
+  return anonymous;
 }
 
 async function firstCall(
@@ -160,18 +160,18 @@ async function firstCall(
   const [printed] = (await once(child.stdout, 'data')) as [Buffer];
   const [time = 0, cpu = 0] = JSON.parse(printed.toString()) as number[];
   await sleep(rest);
-  const one = memoryOf(child.pid ?? 0).own;
+  const memoryWithOne = memoryOf(child.pid ?? 0).anonymous;
   child.stdin.write('\n');
   await once(child.stdout, 'data');
   await sleep(rest);
-  const three = memoryOf(child.pid ?? 0).own;
+  const memoryWithThree = memoryOf(child.pid ?? 0).anonymous;
   await end(child);
   await end(server.child);
   return {
     'a first call: until its answer, ms': time,
     '… CPU time, ms': cpu,
-    '… own memory over bare Node, MB': one - bare,
-    '… with three streams, MB': three - bare,
+    '… own memory over bare Node, MB': memoryWithOne - bare,
+    '… with three streams, MB': memoryWithThree - bare,
   };
 }
 
@@ -210,10 +210,10 @@ async function manyConnections(
     await sleep(rest);
   };
   await add(50); // the first ones load code
-  const before = memoryOf(pid).own;
+  const before = memoryOf(pid).anonymous;
   const cpuBefore = cpuOf(pid);
   await add(connections);
-  const memory = memoryOf(pid).own - before;
+  const memory = memoryOf(pid).anonymous - before;
   const cpu = cpuOf(pid) - cpuBefore;
   for (const client of sessions) client.destroy();
   await end(child);
@@ -234,10 +234,10 @@ async function largeAnswers(
   const { child, pid, port } = await start(readers.size, readers.answers);
   const clients = Array.from({ length: readers.count }, () => session(port));
   await sleep(rest);
-  const before = { own: memoryOf(pid).own, cpu: cpuOf(pid) };
+  const before = { own: memoryOf(pid).anonymous, cpu: cpuOf(pid) };
   let peak = before.own;
   const timer = setInterval(() => {
-    peak = Math.max(peak, memoryOf(pid).own);
+    peak = Math.max(peak, memoryOf(pid).anonymous);
   }, 20);
   const whole = readers.size * readers.answers;
   await Promise.all(
@@ -270,10 +270,10 @@ async function slowReaders(
   const { child, pid, port } = await start(slow.size, slow.answers);
   const clients = Array.from({ length: slow.count }, () => session(port));
   await sleep(rest);
-  const before = memoryOf(pid).own;
+  const before = memoryOf(pid).anonymous;
   for (const client of clients) open(client); // nobody listens to its data
   await sleep(rest);
-  const memory = memoryOf(pid).own - before;
+  const memory = memoryOf(pid).anonymous - before;
   for (const client of clients) client.destroy();
   await end(child);
   return {

@@ -16,7 +16,7 @@ const parts: readonly (readonly [name: string, command: string, ...args: string[
   ['end-to-end tests', process.execPath, ...whole, 'tests'],
 ];
 
-const taken = parts.map(([name, command, ...args]) => {
+const stageTimings = parts.map(([name, command, ...args]) => {
   const [begun, before] = [performance.now(), cpuSeconds()];
   const { status } = spawnSync(command, args, { env, stdio: 'inherit' });
   return {
@@ -34,9 +34,9 @@ rmSync(folder, { recursive: true });
 const row = (name: string, seconds: number, cpu: number) =>
   `| ${name} | ${seconds.toFixed(1)} | ${cpu.toFixed(1)} |`;
 const sum = (
-  of: readonly { readonly seconds: number; readonly cpuSeconds: number }[],
+  timings: readonly { readonly seconds: number; readonly cpuSeconds: number }[],
   key: 'seconds' | 'cpuSeconds',
-) => of.reduce((total, timing) => total + timing[key], 0);
+) => timings.reduce((total, timing) => total + timing[key], 0);
 const head = (first: string) => [`| ${first} | Seconds | CPU seconds |`, '| --- | ---: | ---: |'];
 
 writeFileSync(
@@ -50,8 +50,8 @@ writeFileSync(
     `Measured on ${String(cpus().length)} processors with Node ${process.version.slice(1)}.`,
     '',
     ...head('Part'),
-    ...taken.map(({ name, seconds, cpuSeconds: cpu }) => row(name, seconds, cpu)),
-    row('all', sum(taken, 'seconds'), sum(taken, 'cpuSeconds')),
+    ...stageTimings.map(({ name, seconds, cpuSeconds: cpu }) => row(name, seconds, cpu)),
+    row('all', sum(stageTimings, 'seconds'), sum(stageTimings, 'cpuSeconds')),
     '',
     ...head('File'),
     ...files
@@ -60,4 +60,4 @@ writeFileSync(
   ].join('\n')}\n`,
 );
 spawnSync('npx', ['prettier', '--write', timingsFile], { stdio: 'inherit' });
-process.exitCode = taken.some(({ status }) => status !== 0) ? 1 : 0;
+process.exitCode = stageTimings.some(({ status }) => status !== 0) ? 1 : 0;

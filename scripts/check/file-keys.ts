@@ -21,7 +21,7 @@ export type Shapes = ReadonlyMap<string, string>;
 export function fileKeys(
   program: ts.Program,
   world: string,
-  known: Shapes,
+  knownShapes: Shapes,
 ): { readonly keys: FileKeys; readonly shapes: Shapes } {
   const files = filesOf(program);
   const imports = importsOf(program, files);
@@ -35,7 +35,8 @@ export function fileKeys(
     const key = keyOf(path);
     const file = files.get(path);
     if (file === undefined || file.isDeclarationFile) return key;
-    const shape = shapes.get(key) ?? known.get(key) ?? hash([declarationsOf(program, file) ?? key]);
+    const shape =
+      shapes.get(key) ?? knownShapes.get(key) ?? hash([declarationsOf(program, file) ?? key]);
     shapes.set(key, shape);
     return shape;
   };

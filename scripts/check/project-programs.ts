@@ -11,13 +11,13 @@ export function projectPrograms(): ts.Program[] {
       config: unknown;
       error?: ts.Diagnostic;
     };
-    if (error) throw new Error(told([error]));
+    if (error) throw new Error(diagnosticsText([error]));
     const { fileNames, options, errors } = ts.parseJsonConfigFileContent(
       config,
       ts.sys,
       dirname(file),
     );
-    if (errors.length > 0) throw new Error(told(errors));
+    if (errors.length > 0) throw new Error(diagnosticsText(errors));
     // Declarations are needed to see whether a change of a file can reach those that import it.
     const forShapes = {
       noEmit: false,
@@ -30,7 +30,7 @@ export function projectPrograms(): ts.Program[] {
 }
 
 /** What the compiler reports, with places relative to the working directory. */
-export function told(diagnostics: readonly ts.Diagnostic[]): string {
+export function diagnosticsText(diagnostics: readonly ts.Diagnostic[]): string {
   return ts.formatDiagnostics(diagnostics, {
     getCurrentDirectory: () => process.cwd(),
     getCanonicalFileName: (name) => name,

@@ -9,7 +9,7 @@ import { ESLint } from 'eslint';
 import type ts from 'typescript';
 import { changedSinceCommit } from './changed-files.ts';
 import { fileKeys, reachedFiles } from './file-keys.ts';
-import { ownFiles, pathOf, projectPrograms, told } from './project-programs.ts';
+import { ownFiles, pathOf, projectPrograms, diagnosticsText } from './project-programs.ts';
 
 const cacheFile = 'node_modules/.cache/check/types-and-lint.json';
 /** A change of one of these may change each verdict. */
@@ -40,7 +40,7 @@ function readCache(): Cache | undefined {
 
 const isAll = process.argv.includes('--all');
 const cache = readCache();
-const known = new Map(cache?.shapes);
+const knownShapes = new Map(cache?.shapes);
 const world = [
   process.version,
   ...rules.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')),
@@ -73,11 +73,11 @@ const open = new Set<string>();
 const goodIn = goodFiles();
 for (const program of programs) {
   const isGood = goodIn(program);
-  const made = fileKeys(program, world, known);
-  for (const [key, shape] of made.shapes) shapes.set(key, shape);
+  const programKeys = fileKeys(program, world, knownShapes);
+  for (const [key, shape] of programKeys.shapes) shapes.set(key, shape);
   for (const file of ownFiles(program)) {
     const path = pathOf(file.fileName);
-    const key = made.keys.get(path) ?? '';
+    const key = programKeys.keys.get(path) ?? '';
     keys.push([path, key]);
     if (isGood(path, key)) continue;
     open.add(path);
@@ -86,7 +86,7 @@ for (const program of programs) {
       ...program.getSemanticDiagnostics(file),
     ];
     if (diagnostics.length > 0) wrong.add(path);
-    flaws.push(told(diagnostics));
+    flaws.push(diagnosticsText(diagnostics));
   }
 }
 const inProgram = [...open].filter((path) => /\.tsx?$/.test(path));
@@ -103,8 +103,8 @@ const results = inProgram.length === 0 ? [] : await eslint.lintFiles(inProgram);
 for (const { filePath, messages } of results) if (messages.length > 0) wrong.add(pathOf(filePath));
 flaws.push(await (await eslint.loadFormatter('stylish')).format(results));
 
-const said = flaws.filter((text) => text.trim() !== '').join('\n');
-if (said !== '') process.stdout.write(`${said}\n`);
+const output = flaws.filter((text) => text.trim() !== '').join('\n');
+if (output !== '') process.stdout.write(`${output}\n`);
 mkdirSync(dirname(cacheFile), { recursive: true });
 const stillGood = keys.flatMap(([path, key]) => (wrong.has(path) ? [] : [key]));
 writeFileSync(cacheFile, JSON.stringify({ good: stillGood, shapes: [...shapes] } satisfies Cache));

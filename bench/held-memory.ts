@@ -11,7 +11,7 @@ import type { Life, Scene } from './scene.ts';
 import { fullLoad, merging, statusScene } from './status.ts';
 
 /** V8 gives back what it can after some seconds. In ms. */
-const settled = 30_000;
+const settlingTime = 30_000;
 const rotations = 30;
 
 /** MB by part. */
@@ -27,7 +27,7 @@ interface Told {
  * `bench held [MINUTES]`: what the memory of an agent consists of at rest, after full load on the
  * status port, and after rotations.
  */
-export async function held(minutes = 4): Promise<Report> {
+export async function heldMemory(minutes = 4): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-held-'));
   try {
     const { execArgv } = (await import(resolve('scripts/package-options.mjs'))) as {
@@ -50,7 +50,7 @@ export async function held(minutes = 4): Promise<Report> {
         ...columns.map((parts) => (parts[part] ?? 0).toFixed(1)),
       ]),
       notes: [
-        `The agent is the bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`. Memory is read ${settled / 1_000} s after its start, and ${settled / 1_000} s after the load and the rotations of the benchmarks above. V8 keeps more pages than its objects need.`,
+        `The agent is the bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`. Memory is read ${settlingTime / 1_000} s after its start, and ${settlingTime / 1_000} s after the load and the rotations of the benchmarks above. V8 keeps more pages than its objects need.`,
       ],
     };
   } finally {
@@ -85,32 +85,36 @@ process.on('SIGUSR2', () => {
       command: [path, ...nodeFlags, '--require', hook, resolve('dist/pilot-agent.cjs')],
     },
     async read({ pid }) {
-      const { own, rss } = memoryOf(pid);
+      const { anonymous, rss } = memoryOf(pid);
       rmSync(answer, { force: true });
       process.kill(pid, 'SIGUSR2');
       while (!existsSync(answer)) await sleep(20);
-      const told = JSON.parse(readFileSync(answer, 'utf8')) as Told;
-      return { ...partsOf(told, own), 'own (RssAnon)': own, RSS: rss };
+      const heapReport = JSON.parse(readFileSync(answer, 'utf8')) as Told;
+      return { ...partsOf(heapReport, anonymous), 'own (RssAnon)': anonymous, RSS: rss };
     },
   };
 }
 
-function partsOf({ spaces, external }: Told, own: number): Parts {
+function partsOf({ spaces, external }: Told, anonymous: number): Parts {
   const sum = (names: RegExp, sizeOf: (space: HeapSpaceInfo) => number) =>
     spaces.reduce((total, space) => total + (names.test(space.space_name) ? sizeOf(space) : 0), 0) /
     2 ** 20;
-  const [fresh, code, old] = [/^new_/, /^code_/, /^(old|large_object|trusted|shared)/];
+  const [newSpaces, codeSpaces, oldSpaces] = [
+    /^new_/,
+    /^code_/,
+    /^(old|large_object|trusted|shared)/,
+  ];
   const parts = {
-    "V8's room for new objects": sum(fresh, ({ physical_space_size: size }) => size),
-    'V8: older objects': sum(old, ({ space_used_size: used }) => used),
+    "V8's room for new objects": sum(newSpaces, ({ physical_space_size: size }) => size),
+    'V8: older objects': sum(oldSpaces, ({ space_used_size: used }) => used),
     'V8: free between them': sum(
-      old,
+      oldSpaces,
       ({ physical_space_size: size, space_used_size: used }) => size - used,
     ),
-    'V8: compiled code': sum(code, ({ physical_space_size: size }) => size),
+    'V8: compiled code': sum(codeSpaces, ({ physical_space_size: size }) => size),
     Buffers: external / 2 ** 20,
   };
-  const rest = own - Object.values(parts).reduce((total, value) => total + value, 0);
+  const rest = anonymous - Object.values(parts).reduce((total, value) => total + value, 0);
   return { ...parts, 'the rest: malloc, stacks, Node itself': rest };
 }
 
@@ -124,16 +128,16 @@ async function inScene(
   const parts: Parts[] = [];
   const { env } = merging(scene);
   try {
-    const taken = async (life: Life) => {
-      await sleep(settled);
+    const recordParts = async (life: Life) => {
+      await sleep(settlingTime);
       parts.push(await read(life));
     };
     await scene.whileLive(
       contender,
       async (life) => {
-        await taken(life);
+        await recordParts(life);
         await use(scene);
-        await taken(life);
+        await recordParts(life);
       },
       { env: { ...env, MALLOC_ARENA_MAX: '1' }, flags: ['--minDelay', '0s'] },
     );
