@@ -163,7 +163,7 @@ export function metricsPage(): string {
         '**In OpenMetrics** a counter without `_total` is `unknown` and keeps its name. An incomplete histogram is dropped. **In the text format** ' +
           'there are no exemplars, units and creation times.',
         '**The answer is in time.** The time-out is the one of the scrape (`X-Prometheus-Scrape-Timeout-Seconds`, default 10 s). A source has 80 % ' +
-          'of it. A source that waited for another one has 5 % more.',
+          'of it. If a source waits for another one, it has 5 % more.',
         '**The answer is bounded.** A source can have 10 MiB, 100,000 rows and 10,000 families, a line 64 KiB, and a row 128 labels. Above 256 KiB, the ' +
           'agent reads a source only as fast as its client reads the answer. 16 scrapes can run at a time.',
         '**One large scrape runs at a time.** A scrape is large if the applications have more than 1 MiB or 5,000 lines. It waits for the large scrape before it, ' +

@@ -22,7 +22,7 @@ export type RootMapsNews =
       readonly namespaces: number;
       readonly written: number;
     }
-  /** `reason`: why ConfigMaps cannot be read or written. It is tried again. */
+  /** ConfigMaps cannot be read or written, because of `reason`. The program tries again. */
   | { readonly type: 'roots-unpublished'; readonly reason: string }
   /** Another program replaces the roots in this namespace each time that they are written. */
   | { readonly type: 'roots-contested'; readonly namespace: string };

@@ -117,20 +117,20 @@ export const clientLimits = {
   unreadInAll: {
     value: 64 << 20,
     unit: 'bytes',
-    what: 'Answers that proxies have not taken, in all',
+    what: 'Answers that all proxies together have not taken',
     beyond: 'the next answers wait until others are taken',
   },
   unreadFirst: {
     value: 32 << 20,
     unit: 'bytes',
-    what: 'The same, before the first answer of a type to a proxy',
-    beyond: 'it waits, and changes come first',
+    what: 'The same, for the first answer of a type to a proxy',
+    beyond: 'this answer waits, and changes are sent first',
   },
   late: {
     value: 5_000,
     unit: 'ms',
     what: 'Time until a proxy takes an answer, if others wait for room',
-    beyond: 'the stream that was late first is ended',
+    beyond: 'the stream that has been late longest is ended',
   },
   unreadAnswers: {
     value: 4,

@@ -6,7 +6,7 @@ export type ObjectStatusEvent =
   | { readonly type: 'status-writer-elected'; readonly holder: string }
   /** This instance no longer writes the status; another one may. */
   | { readonly type: 'status-writer-resigned'; readonly reason: string }
-  /** `reason`: why the lease or a status cannot be written. It is tried again. */
+  /** The lease or a status cannot be written, because of `reason`. The program tries again. */
   | { readonly type: 'statuses-refused'; readonly reason: string }
   /** Another program changes this status again and again: it is left alone. */
   | { readonly type: 'status-contested'; readonly key: ResourceKey };

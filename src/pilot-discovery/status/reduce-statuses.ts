@@ -42,7 +42,7 @@ export type StatusesEffect =
   | { readonly type: 'wait'; readonly pause: number };
 
 export type StatusesNews =
-  /** The API refuses to change the status of a kind. It is tried again. */
+  /** The API refuses to change the status of a kind. The program tries again. */
   | { readonly type: 'refused'; readonly reason: string }
   /** Another program changes this status again and again: it is left alone. */
   | { readonly type: 'contested'; readonly key: ResourceKey };

@@ -940,14 +940,14 @@ const cases: readonly Case[] = [
       {
         level: 'info',
         event: 'epoch.left',
-        msg: 'Envoy serves on without the agent',
+        msg: 'Envoy continues to serve without the agent',
         epoch: 6,
         pid: 66,
       },
       {
         level: 'info',
         event: 'epoch.left',
-        msg: 'Envoy serves on without the agent',
+        msg: 'Envoy continues to serve without the agent',
         epoch: 7,
         pid: 77,
       },

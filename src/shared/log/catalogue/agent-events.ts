@@ -22,7 +22,7 @@ export const agentEvents = {
   'agent.bug': error('this is a bug: the agent ends'),
   /** A connection broke while no code listened for its errors. The agent goes on. */
   'connection.broken': warn('a connection broke, and the agent goes on'),
-  /** A server could not take a connection. It goes on. */
+  /** A server could not accept a connection. It accepts the next ones. */
   'connection.not_taken': warn('a connection could not be taken: the server goes on'),
   /** A part around the core of the agent has failed. It is started again. */
   'part.failed': error('a part of the agent failed, and is started again'),
@@ -106,7 +106,7 @@ export const agentEvents = {
   'status.socket_failed': warn('the status socket cannot be listened on'),
   /** The log files are opened again. */
   'log.reopened': info('log files are opened again'),
-  /** A log file cannot be opened again. The old one goes on. */
+  /** A log file cannot be opened again. The agent writes to the old one. */
   'log.reopen_failed': warn('a log file cannot be opened again: lines go to the old one'),
   /** Lines of the log were dropped, because the reader is too slow. */
   'log.dropped': warn('log lines were dropped: the reader is too slow'),

@@ -28,7 +28,7 @@ export const discoveryEvents = {
   'discovery.source_lost': warn('a source cannot be read: its last content stays'),
   /** A source of the control plane can be read again. */
   'discovery.source_back': info('a source can be read again'),
-  /** A resource is refused. Its last good version stays, and all others go on. */
+  /** A resource is refused. Its last good version stays. Other resources are not affected. */
   'discovery.refused': error('a resource is refused: its last good version stays, if it has one'),
   /** Documents that are not Istio rules are skipped. The line counts them by kind. */
   'discovery.passed_over': info('documents that are not Istio rules are skipped'),
@@ -42,13 +42,13 @@ export const discoveryEvents = {
   'discovery.connected': info('a proxy has connected'),
   /** A proxy has disconnected. */
   'discovery.disconnected': info('a proxy has disconnected'),
-  /** A proxy has NACKed resources, and goes on with those before. */
-  'discovery.rejected': error('a proxy has NACKed resources, and goes on with those before'),
+  /** A proxy has NACKed resources, and keeps those before. */
+  'discovery.rejected': error('a proxy has NACKed resources, and keeps those before'),
   /** The control plane has refused a stream. */
   'discovery.stream_refused': warn('a stream is refused'),
   /** The secure port has a new certificate. The line has the serial and the expiry. */
   'discovery.serving': info('the secure port has a new certificate'),
-  /** The secure port gets no certificate: the one before stays, if there is one. */
+  /** The secure port gets no new certificate: the one before stays, if there is one. */
   'discovery.unserved_tls': warn(
     'there is no new certificate for the secure port: the one before stays, without one it is closed',
   ),
@@ -82,13 +82,13 @@ export const discoveryEvents = {
   'discovery.status_writer': info('this instance writes the status of resources'),
   /** This instance no longer writes the status of resources. Another one may. */
   'discovery.status_writer_over': info('this instance no longer writes the status of resources'),
-  /** The Lease of the writer, or a status, cannot be written. It is tried again. */
+  /** The Lease of the writer, or a status, cannot be written. A retry follows. */
   'discovery.status_refused': warn('the status of resources cannot be written'),
   /** Another program changes a status again and again: it is left alone. */
   'discovery.status_contested': warn('another program writes the status of a resource too'),
   /** Each namespace has the roots (`hash`) in its ConfigMap `istio-ca-root-cert`. */
   'discovery.roots_published': info('each namespace has the roots of the mesh'),
-  /** The ConfigMaps with the roots cannot be read or written. It is tried again. */
+  /** The ConfigMaps with the roots cannot be read or written. A retry follows. */
   'discovery.roots_unpublished': warn(
     'the roots of the mesh cannot be written into the ConfigMaps of namespaces',
   ),
@@ -103,11 +103,11 @@ export const discoveryEvents = {
     old: error('the newest CRLs cannot be used: those before stay'),
     none: error('the CRLs cannot be used: no certificate counts as revoked'),
   },
-  /** The CRLs are gone: every certificate counts again. */
+  /** The CRLs are gone: no certificate is revoked any longer. */
   'discovery.crl_gone': warn('there is no CRL any longer: no certificate counts as revoked'),
   /** Each namespace has the CRLs in its ConfigMap `istio-ca-crl`. */
   'discovery.crl_published': info('each namespace has the CRLs of the mesh'),
-  /** The ConfigMaps with the CRLs cannot be read or written. It is tried again. */
+  /** The ConfigMaps with the CRLs cannot be read or written. A retry follows. */
   'discovery.crl_unpublished': warn(
     'the CRLs of the mesh cannot be written into the ConfigMaps of namespaces',
   ),

@@ -74,8 +74,8 @@ export const epochEvents = {
   ),
   /** An Envoy that an earlier agent left is adopted. */
   'epoch.adopted': info('an Envoy of an earlier agent is adopted'),
-  /** An Envoy serves on without the agent. */
-  'epoch.left': info('Envoy serves on without the agent'),
+  /** An Envoy continues to serve without the agent. */
+  'epoch.left': info('Envoy continues to serve without the agent'),
   /** No Envoy serves or comes up. One is started at once. */
   'rescue.unserved': warn('no Envoy serves: one is started at once'),
   /** The new epoch comes up side by side with the old one. */

@@ -22,9 +22,9 @@ export const secretEvents = {
   'certificate.expired': warn('a certificate that is served has expired'),
   /** A secret has been read. */
   'secret.read': info('secret read'),
-  /** A secret cannot be served. Envoy goes on with the one before, if there is one. */
+  /** A secret cannot be served. Envoy keeps the one before, if there is one. */
   'secret.refused': {
-    old: error('secret refused: Envoy goes on with the one before'),
+    old: error('secret refused: Envoy keeps the one before'),
     none: error('secret refused: there is no earlier one to serve'),
   },
   /** Secrets can be written to the output folder again. */
@@ -35,9 +35,9 @@ export const secretEvents = {
   'secret.pushed': debug('secret pushed'),
   /** Envoy has ACKed a secret. */
   'secret.accepted': info('Envoy has ACKed the secret'),
-  /** Envoy has NACKed a secret, and goes on with the one before, if there is one. */
+  /** Envoy has NACKed a secret, and keeps the one before, if there is one. */
   'secret.rejected': {
-    old: error('Envoy has NACKed the secret, and goes on with the one before'),
+    old: error('Envoy has NACKed the secret, and keeps the one before'),
     none: error('Envoy has NACKed the secret, and has no other one'),
   },
   /** Envoy asks for a secret that does not exist. */
@@ -50,18 +50,16 @@ export const secretEvents = {
   'xds.listening': info('Envoy takes its configuration from the agent'),
   /** The control plane has answered. */
   'xds.connected': info('connected to the control plane'),
-  /** The control plane is not available. Envoy goes on, or waits for its configuration. */
+  /** The control plane is not available. Envoy keeps its configuration, or waits for one. */
   'xds.unavailable': {
     stored: warn('the control plane is not available: Envoy gets the stored configuration'),
     waits: warn('the control plane is not available: Envoy waits for its configuration: not ready'),
-    goesOn: warn('the control plane is not available: Envoy goes on with what it has'),
+    goesOn: warn('the control plane is not available: Envoy keeps its configuration'),
   },
   /** The control plane is available again. */
   'xds.available': info('the control plane is available again'),
-  /** Envoy has NACKed resources of the control plane, and goes on with those before. */
-  'xds.rejected': error(
-    'Envoy has NACKed resources of the control plane, and goes on with those before',
-  ),
+  /** Envoy has NACKed resources of the control plane, and keeps those before. */
+  'xds.rejected': error('Envoy has NACKed resources of the control plane, and keeps those before'),
   /** Envoy has ACKed resources that replace those that it NACKed. */
   'xds.accepted': info('Envoy has ACKed resources that replace those that it NACKed'),
   /** An Envoy gets the stored configuration, because the control plane does not answer. */

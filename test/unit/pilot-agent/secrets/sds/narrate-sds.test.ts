@@ -44,7 +44,7 @@ it.each<[event: SdsEvent, lines: readonly object[]]>([
       {
         level: 'error',
         event: 'secret.rejected',
-        msg: 'Envoy has NACKed the secret, and goes on with the one before',
+        msg: 'Envoy has NACKed the secret, and keeps the one before',
         ...{ reason, secret: 'default', version: 'a', stream },
       },
       {
