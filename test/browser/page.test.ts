@@ -5,7 +5,7 @@ import { faults, hasBrowser, openBrowser, sizes, visit } from '../support/browse
 import { type FakeStatus, fakeStatus } from '../support/browser/fake-status.ts';
 import type { LiveEvent } from '../../src/pilot-agent/report/live-events.ts';
 import type { EpochReport } from '../../src/pilot-agent/report/epoch-report.ts';
-import { aLife, someLines, told } from '../support/browser/told.ts';
+import { aLife, someLines, firstEvents } from '../support/browser/agent-life.ts';
 
 /**
  * How many times the CPU of the page's main thread may grow for the same steps, with 200 times the
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   const life = aLife(Date.now());
   beforeAll(async () => (browser = await openBrowser()), 60_000);
   afterAll(() => browser.close());
-  beforeEach(async () => (fake = await fakeStatus(() => told(life))));
+  beforeEach(async () => (fake = await fakeStatus(() => firstEvents(life))));
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
     await fake.close();
@@ -242,7 +242,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         epochs: life.report.epochs.slice(0, 1),
       },
     };
-    fake = await fakeStatus(() => told(other), fake.port);
+    fake = await fakeStatus(() => firstEvents(other), fake.port);
     await page.getByText(/^live \d/).waitFor();
     await expect.poll(() => page.locator('.epoch-table tbody th').count()).toBe(1);
   });
@@ -296,7 +296,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('says how the log is turned on where it may not be seen', async () => {
     await fake.close();
-    fake = await fakeStatus(() => told(life, false));
+    fake = await fakeStatus(() => firstEvents(life, false));
     const { page } = await visit(browser, fake.url);
     await page.getByText('--statusPageLog=true').waitFor();
   });
@@ -329,7 +329,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
           agent: { ...agent, startedAt: at(3_001_000) },
         } as Extract<LiveEvent, { event: 'report' }>['data'],
       },
-      ...told(life).filter(({ event }) => event === 'traffic' || event === 'service'),
+      ...firstEvents(life).filter(({ event }) => event === 'traffic' || event === 'service'),
       { event: 'epochs', data: epochs },
       { event: 'log', data: life.log },
     );

@@ -59,7 +59,7 @@ it('forty rotations by an authority under load: one Envoy, nine of ten certifica
   lags.sort((a, b) => a - b);
   expect(lags[Math.floor(lags.length * 0.9)]).toBeLessThan(1_000);
   expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
-  expect(server.asked[0]?.authorization).toBe(`Bearer ${readFileSync(signed.token, 'utf8')}`);
+  expect(server.requests[0]?.authorization).toBe(`Bearer ${readFileSync(signed.token, 'utf8')}`);
   for (const name of ['key.pem', 'cert-chain.pem', 'root-cert.pem'])
     expect(statSync(join(rig.folder, 'output', name)).mode & 0o777).toBe(0o600);
 });
@@ -81,8 +81,8 @@ it('an authority that is down, or refuses, takes nothing away, and is asked unti
     .toContainEqual(expect.objectContaining({ reason: 'down again' }));
   expect(await served()).toBeDefined();
   server.answer = sign;
-  const asked = server.asked.length;
-  await expect.poll(() => server.asked.length).toBeGreaterThan(asked);
+  const asked = server.requests.length;
+  await expect.poll(() => server.requests.length).toBeGreaterThan(asked);
   await expect.poll(() => served()).toBeDefined(); // the one before has expired meanwhile, perhaps
 });
 

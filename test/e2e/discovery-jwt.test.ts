@@ -94,7 +94,7 @@ describe('each variable about tokens', () => {
       const asks = await start({ TOKEN_AUDIENCES: 'mesh, other' });
       expect(await asks(token('istio-ca'))).toMatch(/^UNAUTHENTICATED /);
       expect(await asks(token('mesh'))).toBe('ANSWERED');
-      expect(reviews.asked.at(-1)?.audiences).toEqual(['mesh', 'other']);
+      expect(reviews.reviews.at(-1)?.audiences).toEqual(['mesh', 'other']);
     },
     async JWT_RULE() {
       const outside = { iss: 'https://issuer.test', sub: web.sub, aud: 'machines' };

@@ -78,8 +78,8 @@ describe.concurrent.each(possible)('%s', (_, fault) => {
       stage.begin(agent.pid);
       const issued = await rig.ca.issue();
       writeCertificates(rig.certDir, issued);
-      if (fault.told === undefined) await agent.said('epoch.live', 1);
-      else expect(await agent.said(fault.told.event)).toMatchObject(fault.told);
+      if (fault.logLine === undefined) await agent.said('epoch.live', 1);
+      else expect(await agent.said(fault.logLine.event)).toMatchObject(fault.logLine);
       await new Promise((done) => setTimeout(done, lasting));
       stage.end();
       await eventually(async () => (await serial(rig)) === issued.serial, { within: healed });

@@ -85,7 +85,7 @@ it('twenty rotations over the workload socket under load, its server away and ba
   const { failed, errors, ok } = await load.stop();
   expect([failed, [...errors]]).toEqual([0, []]);
   expect(ok).toBeGreaterThan(40);
-  expect(authority.asked).toEqual([]);
+  expect(authority.requests).toEqual([]);
   const lives = agent.log().filter(({ event }) => event === 'epoch.live');
   expect(lives).toHaveLength(1);
   expect(agent.log()).toContainEqual(
@@ -119,7 +119,7 @@ it('a socket that a variable names is awaited, and the probe names it; an identi
   await expect.poll(async () => (await rig.ready()).status).toBe(200);
   agent.kill('SIGTERM');
   expect(await agent.exit).toEqual({ code: 0, signal: null });
-  expect(signed.authority.asked).toEqual([]);
+  expect(signed.authority.requests).toEqual([]);
 });
 
 it('Envoy asks each client for a certificate of a trust domain that the socket names, from the roots of that domain', async () => {
@@ -146,7 +146,7 @@ it('a socket whose server has died is awaited, and a file that is no socket is n
     warning: expect.stringContaining('it is not a socket') as string,
   });
   await expect.poll(served).toBeDefined();
-  expect(authority.asked).toHaveLength(1);
+  expect(authority.requests).toHaveLength(1);
   first.kill('SIGTERM');
   await first.exit;
   // A socket that nobody listens on, as a killed server leaves it.
@@ -164,7 +164,7 @@ it('a socket whose server has died is awaited, and a file that is no socket is n
   await expect.poll(served).toBe(serial);
   second.kill('SIGTERM');
   await second.exit;
-  expect(authority.asked).toHaveLength(1);
+  expect(authority.requests).toHaveLength(1);
 });
 
 /** Makes a listener ask for a certificate that the secret `ROOTCA` verifies. */

@@ -152,7 +152,7 @@ it('a machine without a certificate begins with its token, and goes on with what
   const first = start([], env);
   await first.said('epoch.live', 0);
   await expect.poll(() => rig.ready()).toMatchObject({ status: 200 });
-  const asked = () => authority?.asked.slice(0, 1);
+  const asked = () => authority?.requests.slice(0, 1);
   await expect.poll(asked).toMatchObject([{ client: '', authorization: `Bearer ${token}` }]);
   await expect.poll(() => existsSync(join(etc, 'key.pem'))).toBe(true);
   first.kill('SIGTERM');

@@ -6,8 +6,8 @@ import { ask } from '../support/ask.ts';
 import { type Line, type Running, startRunning } from '../support/e2e/running.ts';
 import { freePorts } from '../support/free-ports.ts';
 
-/** What a control plane says of a source at one moment. */
-export interface Said {
+/** How a control plane reports a source at one moment. */
+export interface SourceReport {
   /** The text of `/ready`; empty if it has nothing to say. */
   readonly ready: string;
   /** Whether its metrics say that all sources can be read. */
@@ -19,7 +19,7 @@ export interface Said {
 /** A control plane of a stage. */
 export interface Instance extends Running {
   readonly xds: number;
-  said(): Promise<Said>;
+  said(): Promise<SourceReport>;
 }
 
 /** Runs a program at another time, as in `+10m`. */

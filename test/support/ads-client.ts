@@ -41,11 +41,11 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
     new Metadata(),
   );
   const call = open as unknown as ClientDuplexStream<DiscoveryRequest, DiscoveryResponse>;
-  const told: Partial<Record<XdsType, readonly Published[]>> = {};
+  const answers: Partial<Record<XdsType, readonly Published[]>> = {};
   const names: Partial<Record<XdsType, readonly string[]>> = {};
   const ask = (type: XdsType, resourceNames: readonly string[]): void => {
     names[type] = resourceNames;
-    if (resourceNames.length === 0 && (type === 'endpoint' || type === 'route')) told[type] = [];
+    if (resourceNames.length === 0 && (type === 'endpoint' || type === 'route')) answers[type] = [];
     else
       call.write(
         create(DiscoveryRequestSchema, {
@@ -60,25 +60,27 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
     limit = setTimeout(() => fail(new Error('an answer is missing')), patience);
     call.on('error', fail);
     call.on('data', ({ typeUrl, resources, versionInfo, nonce }: DiscoveryResponse) => {
-      const type = xdsTypes.find((one) => typeUrls[one] === typeUrl) ?? 'cluster';
+      const type = xdsTypes.find((candidate) => typeUrls[candidate] === typeUrl) ?? 'cluster';
       const resourceNames = [...(names[type] ?? [])];
       call.write(
         create(DiscoveryRequestSchema, {
           ...{ typeUrl, versionInfo, responseNonce: nonce, resourceNames },
         }),
       );
-      if (told[type] !== undefined) return;
+      if (answers[type] !== undefined) return;
       const read = resources.map((any) => published(any.typeUrl, any.value) as Published);
-      told[type] = read;
+      answers[type] = read;
       if (type === 'cluster') {
         ask(
           'endpoint',
-          read.filter((one) => one['type'] === 'EDS').map((one) => String(one['name'])),
+          read
+            .filter((cluster) => cluster['type'] === 'EDS')
+            .map((cluster) => String(cluster['name'])),
         );
         ask('listener', []);
       }
       if (type === 'listener') ask('route', routeNames(read));
-      if (xdsTypes.every((one) => told[one] !== undefined)) done(told as Told);
+      if (xdsTypes.every((xdsType) => answers[xdsType] !== undefined)) done(answers as Told);
     });
     ask('cluster', []);
   }).finally(() => {

@@ -9,7 +9,7 @@ export function atSecond(seconds: number): string {
 }
 
 /** An epoch that is live, or what else is said of it. */
-export function epochReport(epoch: number, told: Partial<EpochReport> = {}): EpochReport {
+export function epochReport(epoch: number, fields: Partial<EpochReport> = {}): EpochReport {
   return {
     epoch,
     state: 'live',
@@ -32,7 +32,7 @@ export function epochReport(epoch: number, told: Partial<EpochReport> = {}): Epo
     spawnedAt: atSecond(1.01 + 100 * epoch),
     liveAt: atSecond(1.231 + 100 * epoch),
     startMs: 231,
-    ...told,
+    ...fields,
   };
 }
 
@@ -63,7 +63,7 @@ export const fourEpochs: readonly EpochReport[] = [
 ];
 
 /** What a healthy agent of a mesh says after 5 minutes, or what else is said of it. */
-export function agentReport(told: Partial<AgentReport> = {}): AgentReport {
+export function agentReport(fields: Partial<AgentReport> = {}): AgentReport {
   return {
     at: atSecond(310),
     agent: {
@@ -151,7 +151,7 @@ export function agentReport(told: Partial<AgentReport> = {}): AgentReport {
       rescues: 0,
       drains: 1,
     },
-    ...told,
+    ...fields,
   };
 }
 

@@ -22,7 +22,7 @@ export interface Process {
   /** It is killed because it was not LIVE in time. */
   late: boolean;
   /** It was told to end, or its lineage was. */
-  told: boolean;
+  askedToEnd: boolean;
   /** A child of it has ended before it was LIVE, and it has not answered since. */
   lostChild: boolean;
   /** `lost`: the parent has ended before its time, which ends this one too. */
@@ -109,7 +109,7 @@ function started(launch: Launch): Process {
     silent: false,
     draining: false,
     late: false,
-    told: false,
+    askedToEnd: false,
     lostChild: false,
     parent: isChild ? 'there' : 'none',
   };
@@ -174,13 +174,13 @@ const carryOut = (world: World, effects: readonly Effect[], event: AgentEvent): 
         break;
       case 'stop':
         world.ordered.add(effect.epoch);
-        for (const process of lineageOf(world, effect.epoch)) process.told = true;
+        for (const process of lineageOf(world, effect.epoch)) process.askedToEnd = true;
         break;
       case 'kill':
         world.ordered.add(effect.epoch);
         // One that hangs is killed alone, any other one where its lineage is told to end.
         if (event.type !== 'epoch-hung')
-          for (const process of lineageOf(world, effect.epoch)) process.told = true;
+          for (const process of lineageOf(world, effect.epoch)) process.askedToEnd = true;
         break;
       case 'kill-unless-live':
         change(world, effect.epoch, { late: true });
@@ -253,7 +253,7 @@ const settle = (world: World, event: AgentEvent): void => {
       world.handedOff.delete(event.epoch);
       // One that does not answer is killed with its lineage.
       if (event.unresponsive)
-        for (const process of lineageOf(world, event.epoch)) process.told = true;
+        for (const process of lineageOf(world, event.epoch)) process.askedToEnd = true;
       break;
     case 'epoch-live':
       world.served = true;

@@ -30,11 +30,11 @@ export function ask(
     timeout = 30_000,
   }: Question = {},
 ): Promise<Answer> {
-  const at = typeof to === 'number' ? { host: address, port: to } : { socketPath: to };
+  const target = typeof to === 'number' ? { host: address, port: to } : { socketPath: to };
   return new Promise((done) => {
     const fail = (error: Error) => done({ status: 0, body: error.message });
-    const asked = request(
-      { ...at, method, path, headers: { host, ...headers }, agent: false, timeout },
+    const outgoing = request(
+      { ...target, method, path, headers: { host, ...headers }, agent: false, timeout },
       (response) => {
         let body = '';
         response
@@ -44,9 +44,9 @@ export function ask(
           .on('end', () => done({ status: response.statusCode ?? 0, body }));
       },
     );
-    asked
+    outgoing
       .on('error', fail)
-      .on('timeout', () => asked.destroy(new Error(`no answer in ${timeout} ms`)))
+      .on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeout} ms`)))
       .end();
   });
 }

@@ -28,11 +28,11 @@ interface Asked {
 }
 
 /** What it answers: certificates, PEM; or nothing, a refusal with a status. */
-type Answer = (asked: Asked) => Promise<readonly string[] | Partial<ServiceError>>;
+type Answer = (request: Asked) => Promise<readonly string[] | Partial<ServiceError>>;
 
 export interface CaServer {
   readonly port: number;
-  readonly asked: readonly Asked[];
+  readonly requests: readonly Asked[];
   /** Default: a certificate of an hour and the root. */
   answer: Answer;
   close(): void;
@@ -58,10 +58,10 @@ export async function startCaServer(
   } = {},
 ): Promise<CaServer> {
   const server = new Server();
-  const asked: Asked[] = [];
-  const own = {
+  const requests: Asked[] = [];
+  const caServer = {
     port,
-    asked,
+    requests,
     answer: (async ({ csr }) => [(await ca.sign(csr)).certificate, ca.rootCert]) as Answer,
     close: () => server.forceShutdown(),
   };
@@ -70,7 +70,7 @@ export async function startCaServer(
       call: ServerUnaryCall<IstioCertificateRequest, IstioCertificateResponse>,
       reply: sendUnaryData<IstioCertificateResponse>,
     ) => {
-      const one: Asked = {
+      const request: Asked = {
         csr: call.request.csr,
         ttl: Number(call.request.validityDuration),
         authorization: String(call.metadata.get('authorization')[0] ?? ''),
@@ -79,8 +79,8 @@ export async function startCaServer(
           (call.getAuthContext().sslPeerCertificate as { subject?: { CN?: string } } | undefined)
             ?.subject?.CN ?? '',
       };
-      asked.push(one);
-      own.answer(one).then(
+      requests.push(request);
+      caServer.answer(request).then(
         (answer) => {
           if (Array.isArray(answer))
             reply(null, create(IstioCertificateResponseSchema, { certChain: answer as string[] }));
@@ -98,6 +98,6 @@ export async function startCaServer(
           [{ cert_chain: Buffer.from(tls.chain), private_key: Buffer.from(tls.key) }],
           tls.asksClient,
         );
-  own.port = await promisify(server.bindAsync.bind(server))(`127.0.0.1:${port}`, credentials);
-  return own;
+  caServer.port = await promisify(server.bindAsync.bind(server))(`127.0.0.1:${port}`, credentials);
+  return caServer;
 }

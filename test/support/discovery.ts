@@ -21,7 +21,10 @@ export interface Discovery {
 /** Starts one on 127.0.0.1. Its version is an empty text, which Envoy takes too. */
 export async function startDiscovery(): Promise<Discovery> {
   const server = new Server();
-  const asked = new Map<ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>, Set<string>>();
+  const requestedTypes = new Map<
+    ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>,
+    Set<string>
+  >();
   let hushed = false;
   const { streamSecrets } = grpcDefinition(SecretDiscoveryService);
   if (streamSecrets === undefined) throw new Error('the service has no such method');
@@ -32,7 +35,7 @@ export async function startDiscovery(): Promise<Discovery> {
   };
   function answer(): void {
     if (hushed) return;
-    for (const [call, types] of asked) {
+    for (const [call, types] of requestedTypes) {
       for (const typeUrl of types)
         call.write(create(DiscoveryResponseSchema, { typeUrl, nonce: '1' }));
       types.clear();
@@ -42,13 +45,14 @@ export async function startDiscovery(): Promise<Discovery> {
     { aggregated },
     {
       aggregated: (call: ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>) => {
-        asked.set(call, new Set());
+        requestedTypes.set(call, new Set());
         call.on('data', ({ typeUrl, responseNonce }: DiscoveryRequest) => {
-          if (responseNonce === '') asked.get(call)?.add(typeUrl);
+          if (responseNonce === '') requestedTypes.get(call)?.add(typeUrl);
           answer();
         });
         call.on('end', () => call.end());
-        for (const gone of ['end', 'cancelled', 'error']) call.on(gone, () => asked.delete(call));
+        for (const gone of ['end', 'cancelled', 'error'])
+          call.on(gone, () => requestedTypes.delete(call));
       },
     },
   );

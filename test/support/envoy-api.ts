@@ -51,7 +51,7 @@ function plain(type: protobuf.Type, message: object): unknown {
     return published(String(fields['type_url']), fields['value'] as Uint8Array);
   if (name === 'google.protobuf.Duration')
     return `${Number(fields['seconds'] ?? 0) + Number(fields['nanos'] ?? 0) / 1e9}s`;
-  const said = type.fieldsArray.flatMap((field) => {
+  const entries = type.fieldsArray.flatMap((field) => {
     const value = Object.hasOwn(fields, field.name) ? fields[field.name] : undefined;
     const isEmpty =
       value === null ||
@@ -59,20 +59,20 @@ function plain(type: protobuf.Type, message: object): unknown {
       (field.repeated && (value as unknown[]).length === 0);
     return isEmpty ? [] : [[field.name, several(field, value)] as const];
   });
-  return Object.fromEntries(said);
+  return Object.fromEntries(entries);
 }
 
 function several(field: protobuf.Field, value: unknown): unknown {
   if (field instanceof protobuf.MapField)
     return Object.fromEntries(
-      Object.entries(value as Fields).map(([key, inner]) => [key, one(field, inner)]),
+      Object.entries(value as Fields).map(([key, inner]) => [key, plainValue(field, inner)]),
     );
   return field.repeated
-    ? (value as unknown[]).map((inner) => one(field, inner))
-    : one(field, value);
+    ? (value as unknown[]).map((inner) => plainValue(field, inner))
+    : plainValue(field, value);
 }
 
-function one({ resolvedType: type }: protobuf.Field, value: unknown): unknown {
+function plainValue({ resolvedType: type }: protobuf.Field, value: unknown): unknown {
   if (type instanceof protobuf.Enum) return type.valuesById[value as number] ?? value;
   if (type !== null) return plain(type, value as object);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');

@@ -23,7 +23,7 @@ export interface FakeAdmin {
   /** As Envoy writes it down. */
   readonly address: string;
   /** Method, path and query of each question, in the order in which they came. */
-  readonly asked: readonly string[];
+  readonly requests: readonly string[];
   /** From now on, beside what it said before. */
   says(what: Partial<Says>): void;
   /**
@@ -39,7 +39,7 @@ export interface FakeAdmin {
  * an Envoy says that has just become LIVE.
  */
 export async function fakeAdmin(first: Partial<Says>, port = 0): Promise<FakeAdmin> {
-  let said: Says = {
+  let answers: Says = {
     state: 'LIVE',
     baseId: 0,
     restartEpoch: 0,
@@ -49,20 +49,20 @@ export async function fakeAdmin(first: Partial<Says>, port = 0): Promise<FakeAdm
     ...first,
   };
   let manner: Answer | 'hangs up' | 'is silent' | undefined;
-  const asked: string[] = [];
+  const requests: string[] = [];
 
   const server = createServer((request, response) => {
-    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
     request.resume();
     if (manner === 'hangs up') request.socket.destroy();
-    else if (manner !== 'is silent') answer(response, manner ?? answerOf(request, said));
+    else if (manner !== 'is silent') answer(response, manner ?? answerOf(request, answers));
   }).listen(port, '127.0.0.1');
   await once(server, 'listening');
 
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    says: (what) => (said = { ...said, ...what }),
+    requests,
+    says: (what) => (answers = { ...answers, ...what }),
     behaves: (next) => (manner = next),
     close: () => {
       server.close();
@@ -75,27 +75,27 @@ function answer(response: ServerResponse, { status, body }: Answer): void {
   response.writeHead(status).end(body);
 }
 
-function answerOf({ method, url = '' }: IncomingMessage, said: Says): Answer {
+function answerOf({ method, url = '' }: IncomingMessage, answers: Says): Answer {
   const { pathname, searchParams: query } = new URL(url, 'http://admin');
   switch (`${method ?? ''} ${pathname}`) {
     case 'GET /server_info': {
-      const { state, baseId, restartEpoch } = said;
+      const { state, baseId, restartEpoch } = answers;
       return json({
         state,
         command_line_options: { base_id: String(baseId), restart_epoch: restartEpoch },
       });
     }
     case 'GET /ready':
-      return { status: said.state === 'LIVE' ? 200 : 503, body: `${said.state}\n` };
+      return { status: answers.state === 'LIVE' ? 200 : 503, body: `${answers.state}\n` };
     case 'GET /stats': {
       const filter = new RegExp(query.get('filter') ?? '');
-      const told = Object.entries(said.stats).filter(([name]) => filter.test(name));
-      return { status: 200, body: told.map(([name, value]) => `${name}: ${value}\n`).join('') };
+      const stats = Object.entries(answers.stats).filter(([name]) => filter.test(name));
+      return { status: 200, body: stats.map(([name, value]) => `${name}: ${value}\n`).join('') };
     }
     case 'GET /config_dump': {
       const listeners = {
-        static_listeners: said.staticListeners,
-        dynamic_listeners: said.dynamicListeners,
+        static_listeners: answers.staticListeners,
+        dynamic_listeners: answers.dynamicListeners,
       };
       return json({ configs: listeners[query.get('resource') as keyof typeof listeners] });
     }

@@ -215,7 +215,7 @@ export function envoyStage({
       install(
         `case "$*" in *'--mode validate') touch "$0.$$.validates"; exec sleep 60 ;; esac\n${onward}`,
       );
-      const name = () => readdirSync(root).find((found) => found.endsWith('.validates'));
+      const name = () => readdirSync(root).find((fileName) => fileName.endsWith('.validates'));
       return async () => (await eventually(name)).split('.').at(-2) ?? '';
     },
     validations: () => read(`${binary}.validations`).length,

@@ -26,7 +26,7 @@ export interface FakeKube {
    * Each question so far: `list pods`, `watch pods`, `find /api/v1`, `create secrets`, `apply
    * configmaps ns/name`.
    */
-  readonly asked: readonly string[];
+  readonly requests: readonly string[];
   /** Makes an object, or changes it. */
   readonly put: (object: KubeDocument) => void;
   readonly remove: (object: KubeDocument) => void;
@@ -104,7 +104,7 @@ export function fakeKube(): FakeKube {
     new Set<string>(),
     new Set<string>(),
   ];
-  const asked: string[] = [];
+  const requests: string[] = [];
 
   const keyOf = ({ kind, metadata: { namespace = '', name } }: KubeDocument) =>
     `${kind}/${namespace}/${name}`;
@@ -136,18 +136,18 @@ export function fakeKube(): FakeKube {
     const [, base = '', namespace, plural = ''] =
       /^(\/api\/v1|\/apis\/[^/]+\/v1)(?:\/namespaces\/([^/]+))?\/([^/]+)$/.exec(url.pathname) ?? [];
     const name = /^metadata\.name=(.*)$/.exec(url.searchParams.get('fieldSelector') ?? '')?.[1];
-    const found = served(base).find((each) => each.plural === plural);
+    const servedKind = served(base).find((each) => each.plural === plural);
     const has = ({ kind, metadata }: KubeDocument) =>
-      kind === found?.kind &&
+      kind === servedKind?.kind &&
       (namespace === undefined || metadata.namespace === namespace) &&
       (name === undefined || metadata.name === name);
-    return { found, plural, has };
+    return { servedKind, plural, has };
   }
 
   function answer(path: string): KubeAnswer {
     const url = new URL(path, 'http://api');
-    const { found, plural, has } = asksFor(url);
-    asked.push(plural === '' ? `find ${url.pathname}` : `list ${plural}`);
+    const { servedKind, plural, has } = asksFor(url);
+    requests.push(plural === '' ? `find ${url.pathname}` : `list ${plural}`);
     if (!isUp) return away;
     if (plural === '') {
       const group = /^\/apis\/([^/]+)$/.exec(url.pathname);
@@ -163,17 +163,17 @@ export function fakeKube(): FakeKube {
         : refusal(404, `${url.pathname}: 404`);
     }
     if (forbidden.has(plural)) return refusal(403, `${plural} is forbidden`);
-    if (found === undefined) return refusal(404, `${plural}: 404`);
+    if (servedKind === undefined) return refusal(404, `${plural}: 404`);
     const items = [...objects.values()].filter(has).map(copied);
     return { ok: true, value: { metadata: { resourceVersion: String(version) }, items } };
   }
 
   function created(path: string, body: string | Uint8Array): KubeAnswer {
-    const { found, plural } = asksFor(new URL(path, 'http://api'));
-    asked.push(`create ${plural}`);
+    const { servedKind, plural } = asksFor(new URL(path, 'http://api'));
+    requests.push(`create ${plural}`);
     if (!isUp) return away;
     if (unwritable.has(plural)) return refusal(403, `${plural}: cannot create`);
-    if (found === undefined) return refusal(404, `${plural}: 404`);
+    if (servedKind === undefined) return refusal(404, `${plural}: 404`);
     const bytes = Buffer.from(body as string); // of either type
     const given = (
       plural === 'secrets' ? decodeSecrets(bytes) : JSON.parse(bytes.toString())
@@ -181,7 +181,7 @@ export function fakeKube(): FakeKube {
     const namespace = /namespaces\/([^/]+)/.exec(path)?.[1];
     const object: KubeDocument = {
       ...given,
-      kind: found.kind,
+      kind: servedKind.kind,
       metadata: {
         ...given.metadata,
         ...(namespace !== undefined && { namespace }),
@@ -194,12 +194,12 @@ export function fakeKube(): FakeKube {
 
   function applied(path: string, body: string): KubeAnswer {
     const [, collection = '', name = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
-    const { found, plural } = asksFor(new URL(collection, 'http://api'));
+    const { servedKind, plural } = asksFor(new URL(collection, 'http://api'));
     const namespace = /namespaces\/([^/]+)/.exec(path)?.[1] ?? '';
-    asked.push(`apply ${plural} ${namespace}/${name}`);
+    requests.push(`apply ${plural} ${namespace}/${name}`);
     if (!isUp) return away;
     if (unwritable.has(plural)) return refusal(403, `${plural}: cannot patch`);
-    if (found === undefined) return refusal(404, `${plural}: 404`);
+    if (servedKind === undefined) return refusal(404, `${plural}: 404`);
     const given = JSON.parse(body) as KubeDocument;
     const before = objects.get(keyOf(given));
     const data = { ...(before?.['data'] as object | undefined), ...(given['data'] as object) };
@@ -217,14 +217,14 @@ export function fakeKube(): FakeKube {
     watch: (path) =>
       defer(() => {
         const url = new URL(path, 'http://api');
-        const { found, plural, has } = asksFor(url);
-        asked.push(`watch ${plural}`);
+        const { servedKind, plural, has } = asksFor(url);
+        requests.push(`watch ${plural}`);
         const since = Number(url.searchParams.get('resourceVersion'));
         const refused = !isUp
           ? away
           : forbidden.has(plural)
             ? refusal(403, `${plural} is forbidden`)
-            : found === undefined
+            : servedKind === undefined
               ? refusal(404, `${plural}: 404`)
               : undefined;
         if (refused?.ok === false)
@@ -234,7 +234,7 @@ export function fakeKube(): FakeKube {
             { type: 'opened' },
             { type: 'event', value: { type: 'ERROR', object: { code: 410, message: 'too old' } } },
           ]);
-        const said = ({ type, object }: Change): WatchSign => ({
+        const signOf = ({ type, object }: Change): WatchSign => ({
           type: 'event',
           value: { type, object: copied(object) },
         });
@@ -242,8 +242,8 @@ export function fakeKube(): FakeKube {
         return concat(
           concat(
             of<WatchSign>({ type: 'opened' }),
-            from(history.filter(isAbout).map(said)),
-            change$.pipe(filter(isAbout), map(said)),
+            from(history.filter(isAbout).map(signOf)),
+            change$.pipe(filter(isAbout), map(signOf)),
             NEVER,
           ).pipe(takeUntil(stop$)),
           of<WatchSign>({ type: 'ended', reason: 'socket hang up' }),
@@ -252,7 +252,7 @@ export function fakeKube(): FakeKube {
   };
   return {
     api,
-    asked,
+    requests,
     put: (object) => note(objects.has(keyOf(object)) ? 'MODIFIED' : 'ADDED', object),
     remove: (object) => note('DELETED', object),
     protect: (plural) => unwritable.add(plural),

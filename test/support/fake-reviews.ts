@@ -16,7 +16,7 @@ type Status = Readonly<Record<string, unknown>>;
 export interface FakeReviews {
   readonly findApi: FindAccess;
   /** The reviews that were asked for. */
-  readonly asked: readonly Question[];
+  readonly reviews: readonly Question[];
   /** Replaces the answers; undefined for the usual ones. */
   answer(by: ((response: ServerResponse, question: Question) => void) | undefined): void;
   close(): void;
@@ -33,7 +33,7 @@ export const sameStatus =
 export async function startFakeReviews(keys: string): Promise<FakeReviews> {
   const [key] = (JSON.parse(keys) as { readonly keys: readonly JsonWebKey[] }).keys;
   const publicKey = createPublicKey({ format: 'jwk', key: key ?? {} });
-  const asked: Question[] = [];
+  const reviews: Question[] = [];
   let instead: Parameters<FakeReviews['answer']>[0];
 
   function statusOf({ token, audiences }: Question): Status {
@@ -59,7 +59,7 @@ export async function startFakeReviews(keys: string): Promise<FakeReviews> {
   const server = createServer((request, response) => {
     void json(request).then((body) => {
       const { spec } = body as { readonly spec: Question };
-      asked.push(spec);
+      reviews.push(spec);
       (instead ?? sameStatus(statusOf(spec)))(response, spec);
     });
   });
@@ -67,7 +67,7 @@ export async function startFakeReviews(keys: string): Promise<FakeReviews> {
   const { port } = server.address() as AddressInfo;
   return {
     findApi: () => Promise.resolve({ server: `http://127.0.0.1:${port}`, token: 'control-plane' }),
-    asked,
+    reviews,
     answer: (by) => (instead = by),
     close() {
       server.closeAllConnections();

@@ -10,7 +10,7 @@ export interface FakeStatus {
   /** Its `--configPath`. */
   readonly folder: string;
   /** `METHOD path` of each request. */
-  readonly asked: readonly string[];
+  readonly requests: readonly string[];
   /** How it answers each path from now on; 404 for others. */
   answer(path: string, status: number, body: string): void;
   /** Sends an event to all who listen to `/debug/events`, and first to those who come later. */
@@ -25,14 +25,14 @@ export interface FakeStatus {
 export async function fakeStatus(
   folder = mkdtempSync(join(tmpdir(), 'pilot-agent-status-')),
 ): Promise<FakeStatus> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const answers = new Map<string, readonly [number, string]>();
   const listeners = new Set<ServerResponse>();
-  const said: string[] = [];
+  const sentTexts: string[] = [];
   const handle = ({ method = '', url = '' }: IncomingMessage, response: ServerResponse) => {
-    asked.push(`${method} ${url}`);
+    requests.push(`${method} ${url}`);
     if (url === '/debug/events' && !answers.has(url)) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(said.join(''));
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(sentTexts.join(''));
       listeners.add(response);
       return;
     }
@@ -47,13 +47,13 @@ export async function fakeStatus(
   let server = await listen();
   const fake: FakeStatus = {
     folder,
-    asked,
+    requests,
     answer: (path, status, body) => void answers.set(path, [status, body]),
     send(...events) {
       const text = events.map(
         ({ event, data }) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`,
       );
-      said.push(...text);
+      sentTexts.push(...text);
       for (const listener of listeners) listener.write(text.join(''));
     },
     async leave() {
@@ -63,7 +63,7 @@ export async function fakeStatus(
       await closed;
     },
     async comeBack() {
-      said.length = 0;
+      sentTexts.length = 0;
       server = await listen();
     },
     async dispose() {

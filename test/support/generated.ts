@@ -77,6 +77,6 @@ export function saidBy(
   resources: readonly XdsResource[],
   name: string,
 ): JsonObject | undefined {
-  const found = resources.find((resource) => resource.name === name);
-  return found && messageJson(schema, fromBinary(schema, found.body));
+  const xdsResource = resources.find((resource) => resource.name === name);
+  return xdsResource && messageJson(schema, fromBinary(schema, xdsResource.body));
 }

@@ -88,9 +88,9 @@ function wayOf({ name, typed_config: config }: Extension): string {
   const kind = name.split('.').pop();
   if (kind === 'tcp_proxy') return `TCP to ${clustersIn(config)}`;
   if (kind !== 'http_connection_manager') return String(kind);
-  const { rds, route_config: own } = config as Readonly<Record<string, Fields | undefined>>;
+  const { rds, route_config: routeConfig } = config as Readonly<Record<string, Fields | undefined>>;
   return rds === undefined
-    ? `HTTP to ${String(own?.['name'])}`
+    ? `HTTP to ${String(routeConfig?.['name'])}`
     : `HTTP, routes ${String(rds['route_config_name'])}`;
 }
 
@@ -150,10 +150,10 @@ export function specIn<K extends Kind>(kind: K, spec: string): Specs[K] {
 
 /** A member of `http` of a VirtualService, from its YAML; it leads to a.mesh if none is said. */
 export function httpRouteIn(yaml: string): HttpRoute {
-  const said = parse(yaml) as Readonly<Record<string, unknown>> | null;
-  const leads = ['route', 'redirect', 'directResponse'].some((name) => name in (said ?? {}));
+  const fields = parse(yaml) as Readonly<Record<string, unknown>> | null;
+  const leads = ['route', 'redirect', 'directResponse'].some((name) => name in (fields ?? {}));
   const route = [{ destination: { host: 'a.mesh' } }];
-  const spec = { hosts: ['a.mesh'], http: [{ ...(leads ? {} : { route }), ...said }] };
+  const spec = { hosts: ['a.mesh'], http: [{ ...(leads ? {} : { route }), ...fields }] };
   const [http] = specIn('VirtualService', stringify(spec)).http;
   if (http === undefined) throw new Error('it has no route');
   return http;
@@ -190,8 +190,8 @@ export function proxyIn(
   metadata: string,
   { id = 'sidecar~10.0.0.1~app.default~default.svc.cluster.local', locality = '' } = {},
 ): ProxyNode {
-  const said = parse(metadata) as RequestNode['metadata'] | null;
-  const node = readNode({ id, metadata: { LABELS: { app: 'app' }, ...said } }, locality);
+  const fields = parse(metadata) as RequestNode['metadata'] | null;
+  const node = readNode({ id, metadata: { LABELS: { app: 'app' }, ...fields } }, locality);
   if (typeof node === 'string') throw new Error(node);
   return node;
 }

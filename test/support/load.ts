@@ -173,12 +173,12 @@ class Client {
 
   #connect(): void {
     const { port } = this.#options;
-    const at =
+    const target =
       typeof port === 'number' ? { host: '127.0.0.1', port, noDelay: true } : { path: port };
     const context = this.#secureContext;
     const socket = context
-      ? connectTls({ ...at, servername: 'localhost', secureContext: context })
-      : connectTcp(at);
+      ? connectTls({ ...target, servername: 'localhost', secureContext: context })
+      : connectTcp(target);
     let reason: string | undefined;
     let connected = false;
     this.#socket = socket;

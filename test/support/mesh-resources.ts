@@ -21,20 +21,20 @@ export function resource<K extends Kind>(
   rest: Partial<Pick<Resource, 'labels' | 'annotations' | 'createdMs' | 'origin'>> = {},
 ): Resource<K> {
   const [kind = '', namespace = '', name = ''] = key.split('/');
-  const said = { labels: {}, annotations: {}, createdMs: 0, ...rest };
+  const metadata = { labels: {}, annotations: {}, createdMs: 0, ...rest };
   return {
     kind: kind as K,
     namespace,
     name,
     origin: { source: 'files', path: `${name}.yaml`, line: 1 },
-    ...said,
+    ...metadata,
     spec,
   };
 }
 
 /** A resource of some kind, where each kind will do. */
-export const anyResource = <K extends Kind>(...of: Parameters<typeof resource<K>>): AnyResource =>
-  resource(...of) as AnyResource;
+export const anyResource = <K extends Kind>(...args: Parameters<typeof resource<K>>): AnyResource =>
+  resource(...args) as AnyResource;
 
 export function workload(fields: Partial<Workload>): Workload {
   return {

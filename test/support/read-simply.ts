@@ -22,7 +22,7 @@ export const readSimply: ReadResources = function* (text, { source, path, defaul
     else {
       const spec = workload({ address });
       const version = createHash('sha1').update(address).digest('hex');
-      const its = {
+      const metadata = {
         namespace: defaultNamespace,
         name,
         labels: {},
@@ -31,7 +31,7 @@ export const readSimply: ReadResources = function* (text, { source, path, defaul
         version,
         origin,
       };
-      resources.push({ kind: 'WorkloadEntry', ...its, spec });
+      resources.push({ kind: 'WorkloadEntry', ...metadata, spec });
     }
   }
   return { resources, flaws, closing: [] };

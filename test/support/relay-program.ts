@@ -7,6 +7,6 @@ import { makeRelay, type Place } from './relay.ts';
 const places = process.argv
   .slice(2)
   .map((text): Place => (/^\d+$/.test(text) ? Number(text) : text));
-for (let at = 0; at < places.length; at += 2)
-  await makeRelay(places[at] ?? '', places[at + 1] ?? '').open();
+for (let index = 0; index < places.length; index += 2)
+  await makeRelay(places[index] ?? '', places[index + 1] ?? '').open();
 console.log('open');

@@ -25,20 +25,20 @@ export function makeRelay(from: Place, to: Place): Relay {
   };
   const waiting: Socket[] = [];
   let isHeld = false;
-  const pass = (taken: Socket) => {
-    const made = connect({ ...placeOf(to), noDelay: true });
-    keep(taken, made);
-    keep(made, taken);
-    taken.pipe(made).pipe(taken);
+  const pass = (client: Socket) => {
+    const upstream = connect({ ...placeOf(to), noDelay: true });
+    keep(client, upstream);
+    keep(upstream, client);
+    client.pipe(upstream).pipe(client);
   };
   const relay: Relay = {
     async open() {
       isHeld = false;
-      for (const taken of waiting.splice(0)) pass(taken);
+      for (const client of waiting.splice(0)) pass(client);
       if (server !== undefined) return;
-      server = createServer({ allowHalfOpen: false, noDelay: true }, (taken) => {
-        if (isHeld) waiting.push(taken.on('error', () => undefined));
-        else pass(taken);
+      server = createServer({ allowHalfOpen: false, noDelay: true }, (client) => {
+        if (isHeld) waiting.push(client.on('error', () => undefined));
+        else pass(client);
       });
       server.listen(placeOf(from));
       await once(server, 'listening');
@@ -49,7 +49,7 @@ export function makeRelay(from: Place, to: Place): Relay {
       for (const socket of sockets) socket.destroy();
     },
     async close() {
-      for (const taken of waiting.splice(0)) taken.destroy();
+      for (const client of waiting.splice(0)) client.destroy();
       const closed = server === undefined ? Promise.resolve() : once(server, 'close');
       server?.close();
       server = undefined;

@@ -9,8 +9,8 @@ import {
 import type { Problem } from '../../src/shared/text/value.ts';
 import type { AgentConfig } from '../../src/pilot-agent/config/agent-config.ts';
 
-/** What a test says of a configuration. The contents of texts are given as what is in them. */
-export interface Said extends Partial<Omit<ConfigInputs, 'layers' | 'surroundings'>> {
+/** The inputs of a configuration under test. Files and texts are given by their parsed content. */
+export interface TestConfig extends Partial<Omit<ConfigInputs, 'layers' | 'surroundings'>> {
   readonly env?: NodeJS.ProcessEnv;
   /** `defaultConfig` of the mesh file. */
   readonly mesh?: unknown;
@@ -22,7 +22,7 @@ export interface Said extends Partial<Omit<ConfigInputs, 'layers' | 'surrounding
 }
 
 /**
- * The configuration of a test. Without a word it is the defaults, on a machine with one address.
+ * Resolves the configuration of a test. The defaults are those of a machine with one address.
  */
 export function resolved({
   mesh,
@@ -32,7 +32,7 @@ export function resolved({
   layers,
   env = {},
   ...inputs
-}: Said = {}): ResolvedConfig {
+}: TestConfig = {}): ResolvedConfig {
   const content = (value: unknown) =>
     value === undefined ? undefined : ({ ok: true, value } as const);
   return resolveConfig({
@@ -56,24 +56,26 @@ export function resolved({
 }
 
 /** The same, which has to be in order. */
-export function accepted(said: Said = {}): Extract<ResolvedConfig, { readonly ok: true }> {
-  const result = resolved(said);
+export function accepted(
+  testConfig: TestConfig = {},
+): Extract<ResolvedConfig, { readonly ok: true }> {
+  const result = resolved(testConfig);
   return result.ok ? result : expect.unreachable(JSON.stringify(result.problems));
 }
 
-export function configOf(said: Said = {}): AgentConfig {
-  return accepted(said).config;
+export function configOf(testConfig: TestConfig = {}): AgentConfig {
+  return accepted(testConfig).config;
 }
 
-/** All that is wrong with it. */
-export function problemsOf(said: Said): readonly Problem[] {
-  const result = resolved(said);
+/** Returns all mistakes in it. */
+export function problemsOf(testConfig: TestConfig): readonly Problem[] {
+  const result = resolved(testConfig);
   return result.ok ? [] : result.problems;
 }
 
 /** All that is wrong; where nothing is refused, what is left out with a warning. */
-export function flawsOf(said: Said): readonly Problem[] {
-  const result = resolved(said);
+export function flawsOf(testConfig: TestConfig): readonly Problem[] {
+  const result = resolved(testConfig);
   if (!result.ok) return result.problems;
   return result.warnings.flatMap((warning) => {
     const [, place, text] = /^(\S+): (.*): .* (?:is|are) left out$/s.exec(warning) ?? [];

@@ -20,29 +20,29 @@ function visit(file: string, see: (node: ts.Node) => void): void {
 
 /** The texts in a file, and the pieces of its templates. */
 export function literals(file: string): readonly string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   visit(file, (node) => {
     if (
       ts.isStringLiteralLike(node) ||
       ts.isTemplateHead(node) ||
       ts.isTemplateMiddleOrTemplateTail(node)
     )
-      found.push(node.text);
+      texts.push(node.text);
   });
-  return found;
+  return texts;
 }
 
 /** The texts in a file, its templates with `N` where something is put in. */
 export function templates(file: string): readonly string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   visit(file, (node) => {
-    if (ts.isStringLiteralLike(node)) found.push(node.text);
+    if (ts.isStringLiteralLike(node)) texts.push(node.text);
     if (ts.isTemplateExpression(node))
-      found.push(
+      texts.push(
         node.head.text + node.templateSpans.map(({ literal }) => `N${literal.text}`).join(''),
       );
   });
-  return found;
+  return texts;
 }
 
 /** A line of the log as it is written in the program: its event, and its fields. */
@@ -53,7 +53,7 @@ export interface WrittenLine {
 
 /** What is logged in a file: each call of `line`. */
 export function writtenLines(file: string): readonly WrittenLine[] {
-  const found: WrittenLine[] = [];
+  const lines: WrittenLine[] = [];
   const textsIn = (node: ts.Node | undefined): readonly string[] => {
     if (node === undefined) return [];
     if (ts.isStringLiteralLike(node)) return [node.text];
@@ -68,7 +68,7 @@ export function writtenLines(file: string): readonly WrittenLine[] {
       given !== undefined && ts.isObjectLiteralExpression(given)
         ? given.properties.flatMap(({ name }) => (name === undefined ? [] : [name.getText()]))
         : [];
-    for (const text of textsIn(event)) found.push({ event: text, fields });
+    for (const text of textsIn(event)) lines.push({ event: text, fields });
   });
-  return found;
+  return lines;
 }

@@ -54,7 +54,7 @@ const ask = (host: string, method: string, path: string, origin: string) =>
       ...(origin === '-' ? {} : { origin }),
       'x-prometheus-scrape-timeout-seconds': '0.1',
     };
-    const asked = httpRequest(
+    const outgoing = httpRequest(
       { host, port, method, path, headers, agent: false, localAddress: host },
       (response) => {
         const answered = () => done(response.statusCode ?? 0);
@@ -63,7 +63,7 @@ const ask = (host: string, method: string, path: string, origin: string) =>
         else response.resume().on('end', answered);
       },
     );
-    asked.on('error', fail).end();
+    outgoing.on('error', fail).end();
   });
 
 while (events.length === 0) await new Promise((done) => setTimeout(done, 10));

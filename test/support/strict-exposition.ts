@@ -83,12 +83,13 @@ export function strictExposition(
       }
       const row = readRow(line, format);
       const family = families.get(current);
-      const own = family !== undefined && rowNames(current, family.type, format).includes(row.name);
+      const isOfFamily =
+        family !== undefined && rowNames(current, family.type, format).includes(row.name);
       const isOwner = (name: string) => {
         const type = families.get(name)?.type;
         return type !== undefined && rowNames(name, type, format).includes(row.name);
       };
-      if (!own) enter(familyNames(row.name).find(isOwner) ?? row.name);
+      if (!isOfFamily) enter(familyNames(row.name).find(isOwner) ?? row.name);
       const target = families.get(current);
       if (target === undefined) throw new Error('no family');
       const key = `${row.name}{${[...row.labels]
@@ -143,11 +144,11 @@ function readRow(line: string, format: 'text' | 'openmetrics'): StrictRow {
   if (exemplar !== undefined) {
     if (format === 'text' || !/_(?:bucket|total)$/.test(name))
       throw new Error('no place for an exemplar');
-    const [, pairs, sample = '', at] = /^\{(.*)\} (\S+)(?: (\S+))?$/.exec(exemplar) ?? [];
+    const [, pairs, sample = '', timestamp] = /^\{(.*)\} (\S+)(?: (\S+))?$/.exec(exemplar) ?? [];
     if (
       pairs === undefined ||
       !value.test(sample) ||
-      (at !== undefined && !/^\d+(?:\.\d+)?$/.test(at))
+      (timestamp !== undefined && !/^\d+(?:\.\d+)?$/.test(timestamp))
     )
       throw new Error('no exemplar');
     if ([...readLabels(pairs)].join('').replaceAll(',', '').length > 128)
@@ -159,10 +160,11 @@ function readRow(line: string, format: 'text' | 'openmetrics'): StrictRow {
 /** At the ` # ` that is not within quotes. */
 function splitExemplar(line: string): readonly string[] {
   let quoted = false;
-  for (let at = 0; at < line.length; at++) {
-    if (line[at] === '\\' && quoted) at += 1;
-    else if (line[at] === '"') quoted = !quoted;
-    else if (!quoted && line.startsWith(' # ', at)) return [line.slice(0, at), line.slice(at + 3)];
+  for (let offset = 0; offset < line.length; offset++) {
+    if (line[offset] === '\\' && quoted) offset += 1;
+    else if (line[offset] === '"') quoted = !quoted;
+    else if (!quoted && line.startsWith(' # ', offset))
+      return [line.slice(0, offset), line.slice(offset + 3)];
   }
   return [line];
 }
@@ -189,13 +191,13 @@ function checkRow(
 ): void {
   const suffix = name.slice(family.length);
   if (format === 'text') {
-    const said =
+    const labelValue =
       type === 'histogram'
         ? labels.get('le')
         : type === 'summary'
           ? labels.get('quantile')
           : undefined;
-    if (said !== undefined && !value.test(said) && said !== 'NaN')
+    if (labelValue !== undefined && !value.test(labelValue) && labelValue !== 'NaN')
       throw new Error('a bound that is no number');
     return;
   }
@@ -231,14 +233,14 @@ function checkMetrics(family: string, type: string, rows: readonly StrictRow[]):
   const metrics = new Map<string, StrictRow[]>();
   let last = '';
   for (const row of rows) {
-    const own = type.endsWith('histogram')
+    const ownLabel = type.endsWith('histogram')
       ? 'le'
       : type === 'summary'
         ? 'quantile'
         : type === 'stateset'
           ? family
           : '';
-    const key = JSON.stringify([...row.labels].filter(([name]) => name !== own).sort());
+    const key = JSON.stringify([...row.labels].filter(([name]) => name !== ownLabel).sort());
     if (key !== last && metrics.has(key))
       throw new Error(`the rows of a metric of ${family} do not stand together`);
     last = key;

@@ -30,10 +30,10 @@ export default function tellLeftOut(project: TestProject): () => void {
   const file = join(folder, 'left-out');
   project.provide('leftOut', file);
   return () => {
-    const said = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+    const records = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
     rmSync(folder, { recursive: true });
     const { lines, fails } = toldLeftOut(
-      said.map((line) => JSON.parse(line) as LeftOut),
+      records.map((record) => JSON.parse(record) as LeftOut),
       (process.env['CI'] ?? '') !== '',
     );
     if (lines.length > 0) process.stdout.write(`\n${lines.join('\n')}\n`);

@@ -9,10 +9,10 @@ import { readTimings } from './timings.ts';
 export class TimedSequencer extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const seconds = new Map(readTimings().map((timing) => [timing.file, timing.seconds]));
-    const of = ({ moduleId }: TestSpecification) =>
+    const secondsOf = ({ moduleId }: TestSpecification) =>
       seconds.get(relative(process.cwd(), moduleId)) ?? Infinity;
     return Promise.resolve(
-      files.toSorted((a, b) => of(b) - of(a) || (a.moduleId < b.moduleId ? -1 : 1)),
+      files.toSorted((a, b) => secondsOf(b) - secondsOf(a) || (a.moduleId < b.moduleId ? -1 : 1)),
     );
   }
 }

@@ -33,7 +33,7 @@ export const toyPolicy: SubscriptionPolicy<ToyKind> = {
   had: (_, version) => version,
   hadAll: (version, source) => (version === textOf(source) ? source : undefined),
   blamed: ({ given }) => [...given.keys()],
-  isSame: (held, resource) => held === resource,
+  isSame: (clientResource, resource) => clientResource === resource,
   isSameSource: (a, b) => a === b,
   resourcesOf: (source) => source,
   choose({ changed, gone, missing: unanswered }, { answers, wildcard }) {
@@ -41,9 +41,9 @@ export const toyPolicy: SubscriptionPolicy<ToyKind> = {
       return { type: 'nothing' };
     return { type: 'give', given: changed, removed: gone, unanswered, leaves: 'nothing' };
   },
-  write({ given, removed, clientResources: held }, { answers }, note) {
+  write({ given, removed, clientResources }, { answers }, note) {
     const nonce = String(answers + 1);
-    return { nonce, note, message: { nonce, given, removed, held } };
+    return { nonce, note, message: { nonce, given, removed, held: clientResources } };
   },
 };
 
@@ -91,7 +91,7 @@ export function toySubscription(
     });
   };
   return {
-    ask: (...asked: Parameters<typeof ask>) => [...ask(...asked), ...offer()],
+    ask: (...args: Parameters<typeof ask>) => [...ask(...args), ...offer()],
     show: (resources: Readonly<Record<string, string>>) => {
       source = new Map(Object.entries(resources));
       return offer();

@@ -47,12 +47,12 @@ export const uri = (value: string): JsonGeneralName => ({ type: 'url', value });
 /** Makes one with a new key. */
 export async function workloadAuthority(name = 'root'): Promise<WorkloadAuthority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const at = (ms: number) => new Date(Date.now() + ms);
+  const timeFromNow = (ms: number) => new Date(Date.now() + ms);
   const root = await X509CertificateGenerator.createSelfSigned({
     serialNumber: '01',
     name: `CN=${name}`,
-    notBefore: at(-48 * hour),
-    notAfter: at(48 * hour),
+    notBefore: timeFromNow(-48 * hour),
+    notAfter: timeFromNow(48 * hour),
     signingAlgorithm: algorithm,
     keys,
     extensions: [
@@ -69,8 +69,8 @@ export async function workloadAuthority(name = 'root'): Promise<WorkloadAuthorit
         serialNumber: String(Math.floor(Math.random() * 1e9)),
         subject: 'CN=leaf',
         issuer: root.subject,
-        notBefore: at(from),
-        notAfter: at(to),
+        notBefore: timeFromNow(from),
+        notAfter: timeFromNow(to),
         signingAlgorithm: algorithm,
         publicKey: pair.publicKey,
         signingKey: keys.privateKey,

@@ -22,7 +22,7 @@ import { SecretDiscoveryService } from '../../src/shared/proto/envoy/service/sec
 /** A server of secrets like that of SPIRE's agent: it gives, takes away, and is silent. */
 export interface WorkloadSocket {
   /** The requests so far, in their order. */
-  readonly asked: readonly DiscoveryRequest[];
+  readonly requests: readonly DiscoveryRequest[];
   /** Gives the secrets from now on, and no others: each stream of another name is ended. */
   give(...secrets: readonly Secret[]): void;
   /** Gives no answer to a new stream from now on. */
@@ -35,13 +35,13 @@ type Stream = ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>;
 export async function startWorkloadSocket(path: string): Promise<WorkloadSocket> {
   rmSync(path, { force: true });
   const server = new Server();
-  const asked: DiscoveryRequest[] = [];
+  const requests: DiscoveryRequest[] = [];
   const streams = new Map<Stream, string>();
   let given: readonly Secret[] | undefined = [];
   let version = 0;
   const answer = (stream: Stream, name: string) => {
     if (given === undefined) return;
-    const secret = given.find((one) => one.name === name);
+    const secret = given.find((candidate) => candidate.name === name);
     if (secret === undefined) {
       const details = `workload is not authorized for the requested identities ["${name}"]`;
       streams.delete(stream);
@@ -61,7 +61,7 @@ export async function startWorkloadSocket(path: string): Promise<WorkloadSocket>
   server.addService(grpcDefinition(SecretDiscoveryService), {
     streamSecrets: (stream: Stream) => {
       stream.on('data', (request: DiscoveryRequest) => {
-        asked.push(request);
+        requests.push(request);
         if (request.responseNonce !== '') return;
         const [name = ''] = request.resourceNames;
         streams.set(stream, name);
@@ -76,7 +76,7 @@ export async function startWorkloadSocket(path: string): Promise<WorkloadSocket>
     ServerCredentials.createInsecure(),
   );
   return {
-    asked,
+    requests,
     give(...secrets) {
       given = secrets;
       version += 1;

@@ -173,8 +173,8 @@ const map = fc.dictionary(fc.constantFrom('apiVersion', 'kind', 'spec', ...piece
 
 /** Good YAML in many styles, and JSON. */
 const styled = fc.oneof(
-  fc.tuple(map, style).map(([said, options]) => stringify(said, options)),
-  fc.tuple(map, fc.constantFrom(0, 2)).map(([said, space]) => JSON.stringify(said, null, space)),
+  fc.tuple(map, style).map(([value, options]) => stringify(value, options)),
+  fc.tuple(map, fc.constantFrom(0, 2)).map(([value, space]) => JSON.stringify(value, null, space)),
 );
 
 /** The same with a sign in another place. */
@@ -204,8 +204,8 @@ const edited = fc
     fc.boolean(),
   )
   .map(([text, place, sign, instead]) => {
-    const at = place % (text.length + 1);
-    return `${text.slice(0, at)}${sign}${text.slice(instead ? at + 1 : at)}`;
+    const offset = place % (text.length + 1);
+    return `${text.slice(0, offset)}${sign}${text.slice(instead ? offset + 1 : offset)}`;
   });
 
 /** Texts of YAML: good ones in many styles, nearly good ones, and some that are none. */

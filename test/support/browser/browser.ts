@@ -60,8 +60,8 @@ export async function visit(
 /** What axe finds fault with, one line each. */
 export async function faults(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
-  const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })');
-  const { violations } = found as {
+  const result = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })');
+  const { violations } = result as {
     violations: readonly {
       id: string;
       nodes: readonly { html: string; failureSummary: string }[];

@@ -57,10 +57,10 @@ export async function fakeStatus(now: () => readonly LiveEvent[], port = 0): Pro
   );
   // An agent tells something each second; a page takes 10 s of silence for an agent that is away.
   const beats = setInterval(() => listeners.forEach((response) => response.write(':\n\n')), 1_000);
-  const own = (server.address() as AddressInfo).port;
+  const ownPort = (server.address() as AddressInfo).port;
   return {
-    url: `http://localhost:${own}/`,
-    port: own,
+    url: `http://localhost:${ownPort}/`,
+    port: ownPort,
     orders,
     listening: () => listeners.size,
     tell: (...events) => listeners.forEach((response) => write(response, events)),

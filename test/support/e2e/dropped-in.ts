@@ -82,7 +82,7 @@ export async function dropIn(
   return {
     agent,
     ready: () => ask(path('status.sock'), '/healthz/ready'),
-    admin: (at) => ask(path('admin.sock'), at),
+    admin: (adminPath) => ask(path('admin.sock'), adminPath),
     run: (...args) =>
       new Promise((done, fail) => {
         const [file = '', ...rest] = [...wrap, ...program, ...args];

@@ -33,8 +33,10 @@ const executable = `executable/pilot-agent-linux-${process.arch}`;
 
 /** The words of the last instruction of that name. */
 export function wordsOf(file: Dockerfile, name: string): readonly string[] {
-  const found = file.getInstructions().findLast((instruction) => instruction.getKeyword() === name);
-  const text = found?.getArgumentsContent() ?? '';
+  const instruction = file
+    .getInstructions()
+    .findLast((instruction) => instruction.getKeyword() === name);
+  const text = instruction?.getArgumentsContent() ?? '';
   return text.startsWith('[') ? (JSON.parse(text) as string[]) : text.split(/\s+/);
 }
 

@@ -88,7 +88,7 @@ export function makeIstiod(program: string, port: number, mesh = '', networks = 
       child = undefined;
       await eventually(async () => !(await connects(port)));
     },
-    serve(host, at, target) {
+    serve(host, address, target) {
       const resource = {
         apiVersion: 'networking.istio.io/v1',
         kind: 'ServiceEntry',
@@ -97,7 +97,7 @@ export function makeIstiod(program: string, port: number, mesh = '', networks = 
           hosts: [host],
           location: 'MESH_EXTERNAL',
           resolution: 'STATIC',
-          ports: [{ number: at, name: 'http', protocol: 'HTTP' }],
+          ports: [{ number: address, name: 'http', protocol: 'HTTP' }],
           endpoints: [{ address: '127.0.0.1', ports: { http: target } }],
         },
       };

@@ -53,7 +53,7 @@ function meshOn(server: KubeApi, istiodPort: number): Mesh {
     plaintextPort: istiodPort,
     apply: (resource) => server.apply(resource),
     status: (resource, status) => server.status(resource, status),
-    pod: (at, namespace, account) => server.pod(at, namespace, account),
+    pod: (address, namespace, account) => server.pod(address, namespace, account),
     token: (namespace, account) => server.token(namespace, account),
   };
 }

@@ -39,7 +39,7 @@ export interface Fault {
   /** Node itself does not start then: there is nothing to try at the start. */
   readonly preventsStart?: true;
   /** The line of the log that a restart meets; undefined where the fault does not concern it. */
-  readonly told?: Pick<LogLine, 'event'> & Readonly<Record<string, unknown>>;
+  readonly logLine?: Pick<LogLine, 'event'> & Readonly<Record<string, unknown>>;
   readonly stage: (folder: string) => FaultStage;
 }
 
@@ -100,7 +100,7 @@ const memoryLeft = 8 << 20;
 function littleMemory(folder: string): FaultStage {
   const group = ownGroup('memory');
   group.write('memory.limit_in_bytes', String(memoryLimit));
-  const held = join(
+  const filler = join(
     '/dev/shm',
     `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`,
   );
@@ -116,9 +116,9 @@ function littleMemory(folder: string): FaultStage {
         Number(group.read('memory.usage_in_bytes')) +
         files.reduce((sum, bytes) => sum + bytes);
       const [shell, ...args] = within(group.path);
-      run(shell, ...args, 'sh', '-c', `head -c ${free - memoryLeft} /dev/zero > ${held}`);
+      run(shell, ...args, 'sh', '-c', `head -c ${free - memoryLeft} /dev/zero > ${filler}`);
     },
-    end: () => rmSync(held, { force: true }),
+    end: () => rmSync(filler, { force: true }),
     dispose: group.dispose,
   };
 }
@@ -165,7 +165,7 @@ function hiddenProcesses(folder: string): FaultStage {
 function clock(hours: number): Fault {
   return {
     isPossible: () => takesNodeOptions,
-    told: { event: 'config.refused' },
+    logLine: { event: 'config.refused' },
     stage: (folder) => {
       const file = join(folder, '..', 'clock');
       writeFileSync(file, '0');
@@ -239,7 +239,7 @@ export const faults = {
   },
   'a read-only folder': {
     isPossible: mountable,
-    told: { event: 'config.unchecked' },
+    logLine: { event: 'config.unchecked' },
     stage: (folder) => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       let isMounted = false;
@@ -260,13 +260,13 @@ export const faults = {
   },
   'no file descriptors': {
     isPossible: () => true,
-    told: { event: 'part.failed' },
+    logLine: { event: 'part.failed' },
     stage: noDescriptors,
   },
   'no processes': {
     isPossible: () => groupable('pids'),
     preventsStart: true,
-    told: { event: 'config.unchecked' },
+    logLine: { event: 'config.unchecked' },
     stage: (folder) => {
       const group = ownGroup('pids');
       return {
@@ -281,7 +281,7 @@ export const faults = {
   'no memory': {
     isPossible: () => groupable('memory'),
     preventsStart: true,
-    told: { event: 'config.unchecked', reason: 'memory is short: Envoy was ended by SIGKILL' },
+    logLine: { event: 'config.unchecked', reason: 'memory is short: Envoy was ended by SIGKILL' },
     stage: littleMemory,
   },
   'processes that are hidden': {

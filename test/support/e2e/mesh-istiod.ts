@@ -25,12 +25,12 @@ export async function withMeshIstiod<T>(
   const program = execFileSync(join(dirname(script), 'get'), ['pilot-discovery-1.26'], {
     encoding: 'utf8',
   }).trim();
-  const at = (offset: number) => `127.0.0.1:${port + offset}`;
+  const addressAt = (offset: number) => `127.0.0.1:${port + offset}`;
   const child: ChildProcess = spawn(
     program,
     [
       ...['discovery', '--registries=', '--meshConfig', meshFile, '--ctrlz_port', '0'],
-      ...['--grpcAddr', at(0), '--httpAddr', at(1), '--monitoringAddr', at(2)],
+      ...['--grpcAddr', addressAt(0), '--httpAddr', addressAt(1), '--monitoringAddr', addressAt(2)],
       ...['--httpsAddr', '', '--secureGRPCAddr', ''],
     ],
     {

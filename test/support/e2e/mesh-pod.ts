@@ -170,7 +170,7 @@ export async function makePod(
 /** As a sidecar of the mesh asks: by a protocol that says so. */
 function shownSerial(port: number, ca: string): Promise<string | undefined> {
   return new Promise((done) => {
-    const at = {
+    const options = {
       port,
       host: '127.0.0.1',
       ca,
@@ -178,7 +178,7 @@ function shownSerial(port: number, ca: string): Promise<string | undefined> {
       timeout: 2_000,
       checkServerIdentity: () => undefined,
     };
-    const socket = connect(at, () => {
+    const socket = connect(options, () => {
       done(socket.getPeerCertificate().serialNumber);
       socket.destroy();
     });

@@ -38,10 +38,10 @@ export const canCapture: boolean =
 if (hasNetworks) ip('netns', 'delete', probe);
 
 /** How many networks were made: each has addresses of its own. */
-let made = 0;
+let networkCount = 0;
 
 export function makeNetwork(): Network {
-  const subnet = `10.244.${made++}`;
+  const subnet = `10.244.${networkCount++}`;
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-network-'));
   const prefix = `pa-${process.pid}-${Math.random().toString(36).slice(2, 6)}`;
   const names: string[] = [];

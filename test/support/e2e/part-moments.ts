@@ -51,9 +51,9 @@ export const moments = {
     await agent.said('epoch.live', 0);
     const loaded = await load(rig, clear);
     controlPlane.hold();
-    const asked = controlPlane.asked();
+    const firstRequest = controlPlane.asked();
     await newEpoch(scene);
-    await asked;
+    await firstRequest;
     await injected(part, scene);
     if (partFaults[part].by !== 'an epoch') await isToldAndBack(part, scene);
     expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);

@@ -120,7 +120,7 @@ export async function makeRig(
   const issued = await ca.issue();
   mkdirSync(certDir);
   writeCertificates(certDir, issued);
-  const { plain = false, secret, clientRoots, isProxied = false, ...own } = options;
+  const { plain = false, secret, clientRoots, isProxied = false, ...envoyOptions } = options;
   const served =
     secret === undefined
       ? { certDir }
@@ -133,8 +133,8 @@ export async function makeRig(
         adminPort: admin,
         listenPort: listen,
         ...(!plain && served),
-        ...own,
-        ...(isProxied && { extra: { ...named, ...own.extra } }),
+        ...envoyOptions,
+        ...(isProxied && { extra: { ...named, ...envoyOptions.extra } }),
       }),
     ),
   );
@@ -261,14 +261,14 @@ export function startAgent(
         .map((line) => JSON.parse(line) as LogLine),
     said: (event, epoch) =>
       eventually(() => {
-        const found = agent
+        const logLine = agent
           .log()
           .find((line) => line.event === event && (epoch === undefined || line.epoch === epoch));
-        if (found === undefined && ended)
+        if (logLine === undefined && ended)
           throw new Error(
             `the agent has ended without saying it: ${agent.output()}${agent.errors()}`,
           );
-        return found;
+        return logLine;
       }).catch((error: unknown) => {
         throw new Error(
           `${event} (epoch ${String(epoch)}): ${String(error)}\n${agent.output()}${agent.errors()}`,

@@ -146,7 +146,7 @@ export async function makeSidecar(
     agent,
     ready: () => ask(path('status.sock'), '/healthz/ready'),
     restart: () => ask(path('status.sock'), '/restart', { method: 'POST' }),
-    admin: (at) => ask(path('admin.sock'), at),
+    admin: (adminPath) => ask(path('admin.sock'), adminPath),
     serviceIp,
     serve: () => kube.apply(endpointOf(options, place.address, 'ready')),
     async connection(to) {

@@ -58,7 +58,7 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
     echo: sidecar(4),
     inbound: [first, second],
   };
-  const made = await twoSidecars(folder, ports);
+  const sidecars = await twoSidecars(folder, ports);
   const running: Running[] = [];
 
   function start(
@@ -66,51 +66,51 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
     command: Command,
     more: readonly string[] = [],
   ): Running {
-    const one = startRunning(file, command, more);
-    running.push(one);
-    return one;
+    const program = startRunning(file, command, more);
+    running.push(program);
+    return program;
   }
 
   return {
-    ...{ folder, ports, agents: made.agents },
-    configDir: made.configDir,
+    ...{ folder, ports, agents: sidecars.agents },
+    configDir: sidecars.configDir,
     startDiscovery: (more, env = {}) =>
       start(
         [process.execPath, resolve('dist/pilot-discovery.cjs')],
-        { ...made.discovery, env: { ...made.discovery.env, ...env } },
+        { ...sidecars.discovery, env: { ...sidecars.discovery.env, ...env } },
         more,
       ),
     startAgents: (variant = 'delta', clientEnv = {}) => [
-      start(program, made.agents.echo),
+      start(program, sidecars.agents.echo),
       start(program, {
-        ...made.agents.client,
+        ...sidecars.agents.client,
         env: {
-          ...made.agents.client.env,
+          ...sidecars.agents.client.env,
           ISTIO_DELTA_XDS: String(variant === 'delta'),
           ...clientEnv,
         },
       }),
     ],
     write(name, text) {
-      const path = join(made.configDir, name);
+      const path = join(sidecars.configDir, name);
       writeFileSync(`${path}~`, text);
       renameSync(`${path}~`, path);
     },
-    read: (name) => readFileSync(join(made.configDir, name), 'utf8'),
+    read: (name) => readFileSync(join(sidecars.configDir, name), 'utf8'),
     async debug<T>(name: string) {
       const response = await fetch(`http://127.0.0.1:${ports.http}/debug/${name}`);
       return (await response.json()) as T;
     },
     async metric(row) {
       const text = await (await fetch(`http://127.0.0.1:${ports.monitoring}/metrics`)).text();
-      const line = text.split('\n').find((one) => one.startsWith(`${row} `));
+      const line = text.split('\n').find((textLine) => textLine.startsWith(`${row} `));
       return line === undefined ? undefined : Number(line.slice(row.length));
     },
     ask: (path = '/', headers = {}) => ask(ports.service, path, { host: 'echo.mesh', headers }),
     askPlain: () => ask(ports.inbound[0], '/', { host: 'echo.mesh', address: addresses.echo }),
     async dispose() {
-      await Promise.all(running.map((one) => one.end('SIGTERM')));
-      await made.dispose();
+      await Promise.all(running.map((program) => program.end('SIGTERM')));
+      await sidecars.dispose();
       rmSync(folder, { recursive: true, force: true });
     },
   };

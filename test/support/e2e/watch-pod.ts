@@ -38,14 +38,14 @@ export function watchPod(pod: MeshPod): Watch {
   const stopped = new AbortController();
   let serial: Promise<string | undefined>;
   const look = async (number: number) => {
-    const at = Math.round(performance.now() - began);
+    const time = Math.round(performance.now() - began);
     if (number % handshakes === 0) serial = pod.shownSerial();
     const ready = await pod.ready();
     const [outbound, inbound] = await Promise.all([
       pod.request('outbound'),
       pod.request('inbound'),
     ]);
-    samples.push({ at, ready, outbound, inbound, serial: await serial });
+    samples.push({ at: time, ready, outbound, inbound, serial: await serial });
   };
   const watching = (async () => {
     for (let number = 0; !stopped.signal.aborted; number++) {
@@ -77,34 +77,35 @@ const isWhole = (sample: Sample): boolean => serves(sample) && sample.serial !==
 export function untrue(samples: readonly Sample[]): readonly string[] {
   const isWrong = (sample: Sample) => (sample.ready.status === 200) !== isWhole(sample);
   const ends = (samples.at(-1)?.at ?? 0) - second;
-  return told(
+  return sampleLines(
     samples.filter(
-      ({ at }) =>
-        at <= ends &&
-        samples.every((other) => other.at < at || other.at > at + second || isWrong(other)),
+      ({ at: time }) =>
+        time <= ends &&
+        samples.every((other) => other.at < time || other.at > time + second || isWrong(other)),
     ),
   );
 }
 
 /** Where there was no listener, or no certificate. */
 export const broken = (samples: readonly Sample[]): readonly string[] =>
-  told(samples.filter((sample) => !isWhole(sample)));
+  sampleLines(samples.filter((sample) => !isWhole(sample)));
 
 /** Where plain requests did not pass. */
 export const unserved = (samples: readonly Sample[]): readonly string[] =>
-  told(samples.filter((sample) => !serves(sample)));
+  sampleLines(samples.filter((sample) => !serves(sample)));
 
 /** The samples as text: those that are the same in one line. */
-function told(samples: readonly Sample[]): readonly string[] {
+function sampleLines(samples: readonly Sample[]): readonly string[] {
   const spans = new Map<string, number[]>();
-  for (const { at, ready, outbound, inbound, serial } of samples) {
+  for (const { at: time, ready, outbound, inbound, serial } of samples) {
     const words = Object.entries({ ready, outbound, inbound }).map(
       ([name, { status, body }]) => `${name} ${status} ${body.trim()}`,
     );
     const what = [...words, `certificate ${serial ?? 'none'}`].join('; ');
-    spans.set(what, [...(spans.get(what) ?? []), at]);
+    spans.set(what, [...(spans.get(what) ?? []), time]);
   }
   return [...spans].map(
-    ([what, at]) => `${at.length} times from ${at[0] ?? 0} to ${at.at(-1) ?? 0} ms: ${what}`,
+    ([what, times]) =>
+      `${times.length} times from ${times[0] ?? 0} to ${times.at(-1) ?? 0} ms: ${what}`,
   );
 }

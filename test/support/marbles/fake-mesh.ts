@@ -105,7 +105,7 @@ export function fakeControlPlane(mood$: Observable<Mood>) {
         };
         return [{ type: 'updated', update }];
       };
-      const asked$ = question$.pipe(
+      const answered$ = question$.pipe(
         mergeMap(({ ask }) => {
           const { typeUrl, names, nonce, refusal, add } = ask;
           const what =
@@ -133,7 +133,7 @@ export function fakeControlPlane(mood$: Observable<Mood>) {
       );
       // What comes of a question comes after `opened` has been dealt with.
       return merge(
-        asked$,
+        answered$,
         pushed$,
         silence$,
         away$,
@@ -194,14 +194,15 @@ export function fakeEnvoy({
       ask(typeUrl, names.get(typeUrl) ?? [], nonce, '', 'I do not want it');
       return;
     }
-    const found = resources.map(({ name }) => name);
+    const foundNames = resources.map(({ name }) => name);
     const next =
       typeUrl === typeUrls.clusters
         ? typeUrls.endpoints
         : typeUrl === typeUrls.listeners
           ? typeUrls.routes
           : undefined;
-    if (next !== undefined && found.length > 0) ask(next, found, names.has(next) ? String(-1) : '');
+    if (next !== undefined && foundNames.length > 0)
+      ask(next, foundNames, names.has(next) ? String(-1) : '');
     ask(typeUrl, names.get(typeUrl) ?? [], nonce, version);
     if (typeUrl === typeUrls.endpoints && !names.has(typeUrls.listeners))
       ask(typeUrls.listeners, []);

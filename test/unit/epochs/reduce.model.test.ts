@@ -35,8 +35,8 @@ const newestOf = (
  * An Envoy that clients reach, or are about to: not one whose parent has ended before its time, nor
  * one that may have handed over in vain.
  */
-const serves = ({ live, silent, draining, told, lostChild, parent }: Process): boolean =>
-  !draining && !told && (live ? !(silent && lostChild) : parent !== 'lost');
+const serves = ({ live, silent, draining, askedToEnd, lostChild, parent }: Process): boolean =>
+  !draining && !askedToEnd && (live ? !(silent && lostChild) : parent !== 'lost');
 
 /** It is LIVE, and may have clients as far as can be seen. */
 const hasClients = (process: Process): boolean =>
@@ -81,7 +81,7 @@ const promises: Record<string, Promised> = {
   'starts no child of an Envoy that is told to end': ({ effects, survivors }) =>
     launches(effects).some(
       ({ restartEpoch, lineage }) =>
-        restartEpoch > 0 && newestOf(survivors, lineage)?.told === true,
+        restartEpoch > 0 && newestOf(survivors, lineage)?.askedToEnd === true,
     ) && 'a child of an Envoy that ends',
 
   'starts no second epoch of a lineage while one comes up': ({ effects, survivors }) =>
@@ -90,8 +90,9 @@ const promises: Record<string, Promised> = {
     ) && 'two epochs of a lineage come up',
 
   'has two lineages at most that are not told to end': ({ world }) =>
-    new Set([...world.alive.values()].flatMap(({ told, lineage }) => (told ? [] : [lineage])))
-      .size > 2 && 'three lineages',
+    new Set(
+      [...world.alive.values()].flatMap(({ askedToEnd, lineage }) => (askedToEnd ? [] : [lineage])),
+    ).size > 2 && 'three lineages',
 
   'has an admin endpoint apart exactly where another lineage is': ({ effects, survivors }) =>
     launches(effects).some(
@@ -146,7 +147,7 @@ const promises: Record<string, Promised> = {
     if (
       newest === undefined ||
       !world.justLost.includes(newest.number) ||
-      newest.told ||
+      newest.askedToEnd ||
       newest.draining
     )
       return false;
@@ -164,7 +165,7 @@ const promises: Record<string, Promised> = {
     const fresh = claimOf(state) !== undefined && claimOf(before) === undefined;
     return (
       newest?.parent === 'lost' &&
-      !newest.told &&
+      !newest.askedToEnd &&
       !newest.draining &&
       fresh &&
       !isStandalone(state) &&
@@ -182,9 +183,9 @@ const promises: Record<string, Promised> = {
     state.phase === 'running' &&
     newestOf(world.alive, state.lineage)?.live === true &&
     [...world.alive].some(
-      ([number, { lineage, told }]) =>
+      ([number, { lineage, askedToEnd }]) =>
         lineage !== state.lineage &&
-        !told &&
+        !askedToEnd &&
         newestOf(world.alive, lineage)?.number === number &&
         !world.handedOff.has(number),
     ) &&
@@ -222,10 +223,10 @@ const promises: Record<string, Promised> = {
   }) =>
     state.phase === 'running' &&
     world.wanted &&
-    ![...world.alive.values()].some(({ draining, told }) => !draining && !told) &&
+    ![...world.alive.values()].some(({ draining, askedToEnd }) => !draining && !askedToEnd) &&
     !(
       claimOf(state)?.stage === 'replacing' &&
-      [...world.alive].some(([number, { told }]) => told || world.handedOff.has(number))
+      [...world.alive].some(([number, { askedToEnd }]) => askedToEnd || world.handedOff.has(number))
     ) &&
     !outstanding(world) &&
     'nothing will ever happen',
@@ -289,7 +290,8 @@ const promises: Record<string, Promised> = {
 
   'watches the newest epoch that exists, while it runs': ({ state, world }) => {
     const newest = newestOf(world.alive);
-    const watched = newest === undefined || newest.told || world.followed?.epoch === newest.number;
+    const watched =
+      newest === undefined || newest.askedToEnd || world.followed?.epoch === newest.number;
     return state.phase === 'running' && !watched && 'nobody looks at the newest epoch';
   },
 };

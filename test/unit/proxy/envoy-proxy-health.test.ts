@@ -67,7 +67,7 @@ describe('an epoch', () => {
     admin.says({ state: 'DRAINING' });
     said.push(await health(0));
     expect(said).toEqual(['up', 'up', 'live', 'live', 'up']);
-    expect(admin.asked).toEqual([
+    expect(admin.requests).toEqual([
       'GET /ready',
       'GET /ready',
       ...coming,
@@ -83,7 +83,7 @@ describe('an epoch', () => {
     const child = await stage.start({ epoch: 1 });
     expect(await health(1)).toBe('up');
     expect(await health(0)).toBe('live');
-    expect(parent.asked).toEqual([...coming, ...coming, 'GET /ready']);
+    expect(parent.requests).toEqual([...coming, ...coming, 'GET /ready']);
     await child.comesUp();
     expect(await health(1)).toBe('live');
   });
@@ -95,7 +95,7 @@ describe('an epoch', () => {
     gone.signal('SIGTERM');
     await gone.exit();
     expect([await health(2), await health(0)]).toEqual(['unknown', 'unknown']);
-    expect(admin.asked).toEqual([]);
+    expect(admin.requests).toEqual([]);
   });
 
   it('is unknown as long as nobody answers, nor has written down where', async () => {
@@ -117,7 +117,7 @@ describe('an epoch', () => {
     const admin = await (await stage.start({})).comesUp();
     admin.behaves('hangs up');
     expect(await health(0)).toBe('unresponsive');
-    expect(admin.asked).toEqual(['GET /ready']);
+    expect(admin.requests).toEqual(['GET /ready']);
   });
 
   it('is silent when its admin endpoint is known, and nobody listens there', async () => {
@@ -136,14 +136,14 @@ describe('an epoch', () => {
       const admin = await (await stage.start({})).comesUp();
       if (isKnown) expect(await health(0)).toBe('live');
       admin.behaves('is silent');
-      const asked = admin.asked.length;
+      const asked = admin.requests.length;
       const said: Health[] = [];
       const start = answerScheduler.frame;
       const life = stage.proxy.health(0).subscribe({
         next: (answer) => said.push(answer),
         error: (error: unknown) => expect.fail(String(error)),
       });
-      await expect.poll(() => admin.asked.length).toBeGreaterThan(asked);
+      await expect.poll(() => admin.requests.length).toBeGreaterThan(asked);
       answerScheduler.maxFrames = start + 499;
       answerScheduler.flush();
       expect(said).toEqual([]);
@@ -151,7 +151,7 @@ describe('an epoch', () => {
       answerScheduler.flush();
       expect(said).toEqual(['unresponsive']);
       expect(life.closed).toBe(true);
-      expect(admin.asked.slice(asked)).toEqual(['GET /ready']);
+      expect(admin.requests.slice(asked)).toEqual(['GET /ready']);
     },
   );
 
@@ -194,11 +194,11 @@ describe('of two lineages side by side', () => {
     expect(await health(1)).toBe('live');
     expect(await health(0)).toBe('live');
     expect(await health(1)).toBe('live');
-    expect(firstAdmin.asked.filter((asked) => !asked.includes('config_dump'))).toEqual([
+    expect(firstAdmin.requests.filter((asked) => !asked.includes('config_dump'))).toEqual([
       ...coming,
       'GET /ready',
     ]);
-    expect(secondAdmin.asked).toEqual([...coming, 'GET /ready']);
+    expect(secondAdmin.requests).toEqual([...coming, 'GET /ready']);
   });
 
   it('the second is where both were looked for from the moment that it is published, and not before', async () => {
@@ -269,15 +269,15 @@ describe('of two lineages side by side', () => {
     const { firstAdmin, secondAdmin } = await both();
     expect(await health(1)).toBe('live');
     await publish(1);
-    const before = firstAdmin.asked.length;
+    const before = firstAdmin.requests.length;
     const child = await stage.start({ epoch: 2, restartEpoch: 1, lineage: 1 });
     expect(child.option('--admin-address-path')).toBe(stage.addressFile);
     expect(await health(2)).toBe('up');
-    expect(secondAdmin.asked.at(-1)).toBe('GET /server_info');
+    expect(secondAdmin.requests.at(-1)).toBe('GET /server_info');
     const childAdmin = await child.comesUp();
     expect([await health(2), await health(1)]).toEqual(['live', 'live']);
-    expect(childAdmin.asked).toEqual([...coming, 'GET /ready']);
-    expect(firstAdmin.asked).toHaveLength(before);
+    expect(childAdmin.requests).toEqual([...coming, 'GET /ready']);
+    expect(firstAdmin.requests).toHaveLength(before);
   });
 
   it('the second is asked at the port that it was given until it has written down where it is', async () => {
@@ -287,12 +287,12 @@ describe('of two lineages side by side', () => {
     const given = JSON.parse(second.option('--config-yaml')) as {
       admin: { address: { socket_address: { port_value: number } } };
     };
-    const asked = firstAdmin.asked.length;
+    const asked = firstAdmin.requests.length;
     expect(await health(1)).toBe('unknown');
     const itself = { baseId: Number(second.option('--base-id')), restartEpoch: 0 };
     const admin = await fakeAdmin(itself, given.admin.address.socket_address.port_value);
     expect(await health(1)).toBe('live');
-    expect(firstAdmin.asked).toHaveLength(asked);
+    expect(firstAdmin.requests).toHaveLength(asked);
     admin.close();
   });
 });

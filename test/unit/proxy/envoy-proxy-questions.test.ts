@@ -18,7 +18,7 @@ async function drained(
   stage = envoyStage({ drainsAll });
   const admin = await (await stage.start({})).comesUp(says);
   await done(stage.proxy.drain(0, how));
-  return admin.asked;
+  return admin.requests;
 }
 
 const inbound = { staticListeners: [{ listener: { traffic_direction: 'INBOUND' } }] };
@@ -74,7 +74,7 @@ describe('a drain', () => {
     const admin = await (await stage.start({})).comesUp();
     admin.behaves('hangs up');
     await done(stage.proxy.drain(0, how));
-    expect(admin.asked.at(-1)).toBe(
+    expect(admin.requests.at(-1)).toBe(
       `POST /drain_listeners?${how === 'graceful' ? 'graceful&skip_exit' : ''}`,
     );
     admin.close();
@@ -90,7 +90,7 @@ describe('a drain', () => {
     await done(stage.proxy.drain(0, 'graceful'));
     await done(stage.proxy.drain(0, 'close'));
     expect(await only(stage.proxy.active(0))).toBe(undefined);
-    expect(admin.asked).toEqual([]);
+    expect(admin.requests).toEqual([]);
   });
 
   it('asks for nothing before it is subscribed to, and each time that it is', async () => {
@@ -98,11 +98,14 @@ describe('a drain', () => {
     const admin = await (await stage.start({})).comesUp();
     const drained$ = stage.proxy.drain(0, 'close');
     await only(stage.proxy.health(0));
-    const before = admin.asked.length;
-    expect(admin.asked.filter((asked) => asked.startsWith('POST'))).toEqual([]);
+    const before = admin.requests.length;
+    expect(admin.requests.filter((asked) => asked.startsWith('POST'))).toEqual([]);
     await done(drained$);
     await done(drained$);
-    expect(admin.asked.slice(before)).toEqual(['POST /drain_listeners?', 'POST /drain_listeners?']);
+    expect(admin.requests.slice(before)).toEqual([
+      'POST /drain_listeners?',
+      'POST /drain_listeners?',
+    ]);
   });
 });
 
@@ -139,15 +142,15 @@ describe('what is in flight', () => {
     const admin = await (await stage.start({})).comesUp({ stats });
     admin.behaves(manner);
     expect(await active(0)).toBe(undefined);
-    expect(admin.asked).toHaveLength(1);
+    expect(admin.requests).toHaveLength(1);
   });
 
   it('is asked for by what it needs alone, with the unused', async () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp({ stats });
     await active(0);
-    expect(admin.asked).toHaveLength(1);
-    const [, path, query = ''] = /^GET (\S+)\?(\S+)$/.exec(admin.asked[0] ?? '') ?? [];
+    expect(admin.requests).toHaveLength(1);
+    const [, path, query = ''] = /^GET (\S+)\?(\S+)$/.exec(admin.requests[0] ?? '') ?? [];
     expect(path).toBe('/stats');
     expect([...new URLSearchParams(query).keys()]).toEqual(['filter']);
     const filter = new RegExp(new URLSearchParams(query).get('filter') ?? '');
@@ -170,10 +173,10 @@ describe('of two lines side by side', () => {
   };
   /** What each of them is asked meanwhile. */
   const askedBy = async (action: () => Promise<unknown>) => {
-    const before = admins.map(({ asked }) => asked.length);
+    const before = admins.map(({ requests }) => requests.length);
     await action();
-    return admins.map(({ asked }, index) =>
-      asked.slice(before[index]).filter((question) => !question.includes('config_dump')),
+    return admins.map(({ requests }, index) =>
+      requests.slice(before[index]).filter((question) => !question.includes('config_dump')),
     );
   };
   const ask = (epoch: number) => async () => {

@@ -242,7 +242,7 @@ describe('an Envoy beside another line', () => {
         await stage.start({ epoch: 0 })
       ).comesUp({ [which]: [{ listener: { enable_reuse_port: false } }] });
       expect(await stage.events(beside)).toEqual(notStarted);
-      expect(admin.asked).toEqual([
+      expect(admin.requests).toEqual([
         'GET /config_dump?resource=static_listeners',
         'GET /config_dump?resource=dynamic_listeners',
       ]);

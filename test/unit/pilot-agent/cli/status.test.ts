@@ -31,7 +31,7 @@ describe('status', () => {
   it('asks the socket of the folder, and resolves where the agent is ready', async () => {
     agent.answer('/debug/status', 200, JSON.stringify(agentReport()));
     await run();
-    expect(agent.asked).toEqual(['GET /debug/status']);
+    expect(agent.requests).toEqual(['GET /debug/status']);
     expect(printed).toMatch(/^READY {2}pilot-agent 0\.1\.0 .*\n(.*\n)+$/);
   });
 

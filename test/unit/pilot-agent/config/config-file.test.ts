@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { fileFlags, readConfigFile } from '../../../../src/pilot-agent/config/config-file.ts';
 import { flags } from '../../../../src/pilot-agent/config/flags.ts';
 import { presentConfig } from '../../../../src/pilot-agent/run/start/present-config.ts';
-import { accepted, configOf, problemsOf, type Said } from '../../../support/resolved.ts';
+import { accepted, configOf, problemsOf, type TestConfig } from '../../../support/resolved.ts';
 
 /** What a test says, with a file of this content. */
-function withFile(content: unknown, said: Said = {}): Said {
+function withFile(content: unknown, said: TestConfig = {}): TestConfig {
   const file = readConfigFile('a.yaml', { ok: true, value: content });
   return { ...said, file, env: { ...file.environment, ...said.env } };
 }

@@ -6,7 +6,7 @@ import { logFlags, type LogFlagName } from '../../../../src/shared/log/log-flags
 import { goVariables } from '../../../../scripts/docs/go-agent-names.ts';
 import { idleVariables } from '../../../../src/pilot-agent/config/idle-variables.ts';
 import { logOptions } from '../../../../src/shared/log/log-options.ts';
-import { accepted, resolved, type Said } from '../../../support/resolved.ts';
+import { accepted, resolved, type TestConfig } from '../../../support/resolved.ts';
 
 const named = (rows: readonly Row[], fate: Row['fate']) =>
   rows.filter((row) => row.fate === fate).map(({ name }) => name);
@@ -170,6 +170,7 @@ describe('a variable of a Go agent', () => {
 
 it.each(refusals)('what a Go agent takes is refused: $given', ({ given }) => {
   const [word = '', text = ''] = given.split(/[ =]/);
-  const said: Said = word === 'proxy' ? { leftover: [text] } : { given: { [word.slice(2)]: text } };
+  const said: TestConfig =
+    word === 'proxy' ? { leftover: [text] } : { given: { [word.slice(2)]: text } };
   expect(resolved(said)).toMatchObject({ ok: false, usage: true });
 });

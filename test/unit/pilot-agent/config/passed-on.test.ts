@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { proxyConfigJson } from '../../../../src/pilot-agent/bootstrap/proxy-config-json.ts';
 import { parseText } from '../../../../src/pilot-agent/config/parse-text.ts';
-import { configOf, flawsOf, type Said } from '../../../support/resolved.ts';
+import { configOf, flawsOf, type TestConfig } from '../../../support/resolved.ts';
 
 /** What the control plane is told. */
-const told = (said: Said) => proxyConfigJson(configOf(said));
+const told = (said: TestConfig) => proxyConfigJson(configOf(said));
 
 /** One of each kind of field of Istio's API that the agent has no use for. */
 const ofIstio = {

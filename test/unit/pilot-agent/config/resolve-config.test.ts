@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GivenFlags } from '../../../../src/pilot-agent/config/flag-layer.ts';
 import { type FlagName, flags } from '../../../../src/pilot-agent/config/flags.ts';
-import { accepted, configOf, problemsOf, type Said } from '../../../support/resolved.ts';
+import { accepted, configOf, problemsOf, type TestConfig } from '../../../support/resolved.ts';
 import type { AgentConfig } from '../../../../src/pilot-agent/config/agent-config.ts';
 
 /** What Node's timers can count; beyond it they fire at once. */
@@ -778,7 +778,7 @@ describe('the role', () => {
 
 it.each<{
   what: string;
-  said: Said;
+  said: TestConfig;
   field: 'drainCap' | 'drainMinimum' | 'minDelay' | 'parentShutdownDuration' | 'dnsRefreshRate';
 }>([
   {

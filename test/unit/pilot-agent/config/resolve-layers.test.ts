@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ResolvedConfig } from '../../../../src/pilot-agent/config/resolve-config.ts';
-import { accepted, configOf, problemsOf, resolved, type Said } from '../../../support/resolved.ts';
+import {
+  accepted,
+  configOf,
+  problemsOf,
+  resolved,
+  type TestConfig,
+} from '../../../support/resolved.ts';
 import type { AgentConfig } from '../../../../src/pilot-agent/config/agent-config.ts';
 
 /** The layers of texts, the lowest first, and what each is called. */
@@ -389,7 +395,7 @@ describe('a value', () => {
 
 describe('problems', () => {
   it('of all layers are told at once, those of the command line first', () => {
-    const said: Said = {
+    const said: TestConfig = {
       given: { proxyAdminPort: '0' },
       leftover: ['ingress'],
       mesh: { statusPort: 'x' },
@@ -415,7 +421,7 @@ describe('problems', () => {
     });
   });
 
-  it.each<{ said: Said; usage: boolean }>([
+  it.each<{ said: TestConfig; usage: boolean }>([
     { said: { given: { statusPort: 'x' }, leftover: ['ingress'] }, usage: true },
     { said: { given: { drainDuration: '90s' } }, usage: true },
     { said: { mesh: { statusPort: 'x' } }, usage: false },
@@ -431,7 +437,7 @@ describe('problems', () => {
     expect(resolved(said)).toMatchObject({ ok: false, usage });
   });
 
-  it.each<{ said: Said; place: string; text: string }>([
+  it.each<{ said: TestConfig; place: string; text: string }>([
     {
       said: { mesh: { drainDuration: '90s' } },
       place: `${places.mesh}drainDuration`,
@@ -488,7 +494,7 @@ describe('texts', () => {
     [['x'], [{ place: 'mesh file /m', text: 'not a map of fields' }]],
     ['x', [{ place: 'mesh file /m', text: 'not a map of fields' }]],
   ])('of a mesh are only read for defaultConfig: %j', (value, problems) => {
-    const said: Said = { layers: { mesh: { path: '/m', content: { ok: true, value } } } };
+    const said: TestConfig = { layers: { mesh: { path: '/m', content: { ok: true, value } } } };
     expect(problemsOf(said)).toEqual(problems);
     if (problems.length === 0) expect(accepted(said).warnings).toEqual([]);
   });
@@ -506,7 +512,7 @@ describe('annotations beside the configuration', () => {
   const port = 'status.sidecar.istio.io/port';
 
   it('name the status port, which a flag can overrule', () => {
-    const said: Said = { annotation: { statusPort: 1 }, annotations: { [port]: '2' } };
+    const said: TestConfig = { annotation: { statusPort: 1 }, annotations: { [port]: '2' } };
     expect(accepted(said)).toMatchObject({
       config: { statusPort: 2 },
       sources: { statusPort: `annotation ${port}` },

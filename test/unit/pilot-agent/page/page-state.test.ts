@@ -10,7 +10,7 @@ import {
 } from '../../../../src/pilot-agent/page/page-state.ts';
 import { charts } from '../../../../src/pilot-agent/page/traffic-rates.ts';
 import type { LiveEvent } from '../../../../src/pilot-agent/report/live-events.ts';
-import { aLife, someLines, told } from '../../../support/browser/told.ts';
+import { aLife, someLines, firstEvents } from '../../../support/browser/agent-life.ts';
 
 const now = Date.parse('2026-11-22T12:00:00.000Z');
 const life = aLife(now);
@@ -20,7 +20,7 @@ const heard = (events: readonly LiveEvent[], before: PageState = nothing) =>
     .reduce(afterMessage, before);
 
 describe('what the page knows', () => {
-  const all = heard(told(life));
+  const all = heard(firstEvents(life));
 
   it('is what the agent has told, by the clock of the agent', () => {
     expect([all.report?.phase, all.epochs, all.traffic.length, all.log?.length, all.skew]).toEqual([
@@ -34,7 +34,7 @@ describe('what the page knows', () => {
 
   it('is the same after a new connection, which tells all again', () => {
     const away = afterMessage(all, { type: 'away', at: now, reason: 'gone' });
-    const again = heard(told(life), afterMessage(away, { type: 'connected', at: now }));
+    const again = heard(firstEvents(life), afterMessage(away, { type: 'connected', at: now }));
     expect(again).toEqual({ ...all, link: { kind: 'connected' } });
   });
 
@@ -54,7 +54,7 @@ describe('what the page knows', () => {
   });
 
   it('begins anew with another agent, whose epochs have the same numbers', () => {
-    const [report] = told({
+    const [report] = firstEvents({
       ...life,
       report: { ...life.report, agent: { ...life.report.agent, pid: 1 } },
     });

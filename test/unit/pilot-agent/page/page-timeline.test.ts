@@ -6,7 +6,7 @@ import { drawn, ticks } from '../../../../src/pilot-agent/page/timeline.ts';
 import { scrollTo, visibleRows } from '../../../../src/pilot-agent/page/visible-rows.ts';
 import { shownPast } from '../../../../src/pilot-agent/report/shown-past.ts';
 import type { EpochReport } from '../../../../src/pilot-agent/report/epoch-report.ts';
-import { aLife } from '../../../support/browser/told.ts';
+import { aLife } from '../../../support/browser/agent-life.ts';
 
 const now = Date.parse('2026-11-22T12:00:00.000Z');
 const { epochs } = aLife(now).report;

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkCustomConfig, checkedConfig } from '../../../../src/pilot-agent/run/check-config.ts';
 import { allOf, Fatal } from '../../../../src/shared/program/exit.ts';
-import { resolved, type Said } from '../../../support/resolved.ts';
+import { resolved, type TestConfig } from '../../../support/resolved.ts';
 
 describe('a configuration', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'check-config-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const check = (said: Said) => checkedConfig(resolved(said));
+  const check = (said: TestConfig) => checkedConfig(resolved(said));
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
@@ -25,7 +25,7 @@ describe('a configuration', () => {
 
   it('tells all at once that is wrong with it, and with what it names', async () => {
     const template = file('t.json', '{{ .nodeID }}\n{{ if .x }}');
-    const said: Said = {
+    const said: TestConfig = {
       given: { templateFile: template, concurrency: '-1' },
       logFlags: { log_as_json: 'maybe' },
       proxyConfig: { drainDuration: 'long' },
@@ -52,7 +52,7 @@ describe('a configuration', () => {
     expected.forEach((pattern, index) => expect(told[index]).toMatch(pattern));
   });
 
-  it.each<[what: string, said: () => Said, why: RegExp]>([
+  it.each<[what: string, said: () => TestConfig, why: RegExp]>([
     [
       'a template that is not there',
       () => ({ given: { templateFile: join(folder, 'none') } }),
@@ -113,7 +113,7 @@ describe('a configuration', () => {
     const wrong = { ok: false, reason: 'line 1, column 1: bad' } as const;
     mkdirSync(join(folder, 'etc'));
     const mesh = { proxyBootstrapTemplatePath: '/none-of-the-mesh' };
-    const problems = async (said: Said) =>
+    const problems = async (said: TestConfig) =>
       ((await check(said).catch((error: unknown) => error as Fatal)) as Fatal).message;
     expect(await problems({ mesh, layers: { proxyConfig: wrong } })).toBe(
       'PROXY_CONFIG: line 1, column 1: bad',

@@ -62,7 +62,7 @@ const rootsOf = (reading: AuthorityReading | undefined) =>
       ? reading.reason
       : undefined;
 const becomes = (expected: unknown) => expect.poll(() => rootsOf(last())).toEqual(expected);
-const created = () => kube.asked.filter((question) => question === 'create secrets').length;
+const created = () => kube.requests.filter((question) => question === 'create secrets').length;
 
 describe('the Secret cacerts', () => {
   it('is read at once, and after each change, also with two roots', async () => {

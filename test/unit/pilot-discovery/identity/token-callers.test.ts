@@ -95,7 +95,7 @@ describe('tokens on the secure port', () => {
     const mesh = bearer(issuer.sign({ ...web, aud: ['mesh', 'x'] }));
     const ofWeb = { nodes: [node('web-0.shop', { SERVICE_ACCOUNT: 'web' })] };
     expect(await asks(mesh, ofWeb)).toMatchObject({ status: 'ANSWERED' });
-    expect(reviews.asked.at(-1)?.audiences).toEqual(['istio-ca', 'mesh']);
+    expect(reviews.reviews.at(-1)?.audiences).toEqual(['istio-ca', 'mesh']);
   });
 
   it.each<[string, SecureProxy['nodes'], RegExp]>([
@@ -152,10 +152,10 @@ describe('tokens on the secure port', () => {
       'reviewed',
     ],
   ])('are refused: %s', async (_, authorization, reason, asked) => {
-    const before = reviews.asked.length;
+    const before = reviews.reviews.length;
     const { status, details } = await asks(authorization === '' ? {} : { authorization });
     expect({ status, details }).toEqual({ status: 'UNAUTHENTICATED', details: matching(reason) });
-    expect(reviews.asked.length - before).toBe(asked === 'reviewed' ? 1 : 0);
+    expect(reviews.reviews.length - before).toBe(asked === 'reviewed' ? 1 : 0);
     expect(events.at(-1)).toMatchObject({ type: 'caller-refused', status, reason: details });
     expect(details).not.toContain(authorization.slice(7, 40) || 'Bearer');
   });
@@ -209,7 +209,7 @@ describe('tokens on the secure port', () => {
   });
 
   it('must not contradict a certificate, which is the caller', async () => {
-    const before = reviews.asked.length;
+    const before = reviews.reviews.length;
     const both = await certified('web');
     expect(await asks(good, both)).toMatchObject({ status: 'ANSWERED' });
     const expired = bearer(issuer.sign({ ...web, exp: past }));
@@ -221,7 +221,7 @@ describe('tokens on the secure port', () => {
       { authorization: 'Bearer opaque' },
     ])
       expect(await asks(headers, both)).toMatchObject({ status: 'UNAUTHENTICATED' });
-    expect(reviews.asked).toHaveLength(before);
+    expect(reviews.reviews).toHaveLength(before);
   });
 
   it('do not replace a certificate that is refused', async () => {
@@ -234,7 +234,7 @@ describe('tokens on the secure port', () => {
   });
 
   it('that are bad do not flood the API, whatever they claim', async () => {
-    const before = reviews.asked.length;
+    const before = reviews.reviews.length;
     const outcomes = await Promise.all(
       Array.from({ length: 120 }, (_, number) =>
         asks(bearer(stranger.sign({ ...web, sub: `system:serviceaccount:shop:web-${number}` }))),
@@ -244,8 +244,8 @@ describe('tokens on the secure port', () => {
     expect(of('UNAUTHENTICATED') + of('RESOURCE_EXHAUSTED')).toBe(120);
     const { burst } = reviewBounds.refused;
     const most = burst + reviewBounds.ofClient.running + 20; // and one more each second
-    expect(reviews.asked.length - before).toBeGreaterThanOrEqual(burst);
-    expect(reviews.asked.length - before).toBeLessThan(most);
+    expect(reviews.reviews.length - before).toBeGreaterThanOrEqual(burst);
+    expect(reviews.reviews.length - before).toBeLessThan(most);
     expect(await asks(undefined, await certified('web'))).toMatchObject({ status: 'ANSWERED' });
   });
 });

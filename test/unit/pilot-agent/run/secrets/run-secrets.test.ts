@@ -128,7 +128,7 @@ describe('the secrets of a run', () => {
     const server = await startCaServer(ca, { tls: { roots, chain, key, asksClient: false } });
     const sign = server.answer;
     server.answer = (asked) =>
-      server.asked.length > 1
+      server.requests.length > 1
         ? sign(asked)
         : Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
     try {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { differingValues } from '../../../../../src/pilot-agent/run/start/differing-values.ts';
 import { presentConfig } from '../../../../../src/pilot-agent/run/start/present-config.ts';
-import { accepted, type Said } from '../../../../support/resolved.ts';
+import { accepted, type TestConfig } from '../../../../support/resolved.ts';
 
-const values = (said: Said) => differingValues(presentConfig(accepted(said)), ['10.1.2.3']);
+const values = (said: TestConfig) => differingValues(presentConfig(accepted(said)), ['10.1.2.3']);
 
 it('nothing differs without a word', () => {
   expect(values({})).toBe('');
@@ -19,7 +19,7 @@ it('a value that is given is left out where it is the default', () => {
 });
 
 it('each is written as it was given, and others with their source, without secrets and metadata', () => {
-  const said: Said = {
+  const said: TestConfig = {
     given: { concurrency: '2', discoveryAddress: 'istiod:15012' },
     proxyConfig: {
       drainDuration: '30s',

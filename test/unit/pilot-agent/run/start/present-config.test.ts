@@ -4,9 +4,9 @@ import type { Flag } from '../../../../../src/shared/text/flag.ts';
 import { flags } from '../../../../../src/pilot-agent/config/flags.ts';
 import { logFlags } from '../../../../../src/shared/log/log-flags.ts';
 import { presentConfig } from '../../../../../src/pilot-agent/run/start/present-config.ts';
-import { accepted, type Said } from '../../../../support/resolved.ts';
+import { accepted, type TestConfig } from '../../../../support/resolved.ts';
 
-const present = (said: Said = {}) => presentConfig(accepted(said));
+const present = (said: TestConfig = {}) => presentConfig(accepted(said));
 
 it('shows each value with its source, times with their unit, and nothing of a secret', () => {
   const shown = present({

@@ -15,7 +15,7 @@ import {
   type Contribution,
   readingOf,
 } from '../../../../../src/pilot-agent/sources/contribution.ts';
-import { accepted, type Said } from '../../../../support/resolved.ts';
+import { accepted, type TestConfig } from '../../../../support/resolved.ts';
 
 const google: Platform = {
   metadata: { gcp_project: 'p' },
@@ -36,8 +36,8 @@ describe('what shapes Envoy’s configuration', () => {
 
   /** The source of an agent that was started with `first`, and finds `now`. */
   const sourceOf = (
-    first: Said,
-    now: Said,
+    first: TestConfig,
+    now: TestConfig,
     platform$: Observable<Platform> = of(unknownPlatform),
   ) =>
     shapeSource({
@@ -71,7 +71,7 @@ describe('what shapes Envoy’s configuration', () => {
   });
 
   it('keeps what a changed configuration file says of the agent itself, and names it', async () => {
-    const withFile = (content: object): Said => {
+    const withFile = (content: object): TestConfig => {
       const file = readConfigFile('a.yaml', { ok: true, value: content });
       return { file, env: file.environment };
     };
@@ -194,7 +194,7 @@ describe('what shapes Envoy’s configuration', () => {
       changes$: NEVER,
       reading$: of(readingOf(contributions)),
     });
-    const reading = (beside: ContributingSource, first: Said = {}) =>
+    const reading = (beside: ContributingSource, first: TestConfig = {}) =>
       readingIn(
         shapeSource({
           initial: accepted(first),

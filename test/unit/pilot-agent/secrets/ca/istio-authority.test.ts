@@ -93,7 +93,7 @@ describe('a certificate of Istio’s authority', () => {
     expect(root?.toString().trim()).toBe(ca.rootCert.trim());
     expect(set.roots).toBe(ca.rootCert);
     expect(expires).toBe(Date.parse(leaf?.validTo ?? ''));
-    expect(server.asked).toMatchObject([
+    expect(server.requests).toMatchObject([
       { ttl: 3600, authorization: `Bearer ${jwt(later)}`, clusterId: 'c1' },
     ]);
   });
@@ -125,7 +125,7 @@ describe('a certificate of Istio’s authority', () => {
     await good();
     writeFileSync(token, jwt(later + 1));
     await good();
-    expect(server.asked.map(({ authorization }) => authorization)).toEqual([
+    expect(server.requests.map(({ authorization }) => authorization)).toEqual([
       `Bearer ${jwt(later)}`,
       `Bearer ${jwt(later + 1)}`,
     ]);
@@ -153,7 +153,7 @@ describe('a certificate of Istio’s authority', () => {
         reason: expect.stringContaining(reason) as string,
         failure: 'fleeting',
       });
-      expect(server.asked).toEqual([]);
+      expect(server.requests).toEqual([]);
     },
   );
 
@@ -259,7 +259,7 @@ describe('a certificate of Istio’s authority', () => {
     writeFileSync(wrong ?? '', other.rootCert);
     const at = { roots, serverName: 'localhost', client: { chain: chain ?? '', key: key ?? '' } };
     await good({ token: join(folder, 'missing') }, at);
-    expect(server.asked).toMatchObject([{ client: 'localhost', authorization: '' }]);
+    expect(server.requests).toMatchObject([{ client: 'localhost', authorization: '' }]);
     expect((await issue({}, { ...at, roots: wrong })).ok).toBe(false);
     expect(await issue({}, { ...at, roots: join(folder, 'missing') })).toMatchObject({
       ok: false,
@@ -267,7 +267,7 @@ describe('a certificate of Istio’s authority', () => {
     });
     writeFileSync(token, jwt(1));
     await good({}, at);
-    expect(server.asked.at(-1)).toMatchObject({ client: 'localhost', authorization: '' });
+    expect(server.requests.at(-1)).toMatchObject({ client: 'localhost', authorization: '' });
   });
 
   describe('if the pair that it is to be shown does not work', () => {
@@ -314,7 +314,7 @@ describe('a certificate of Istio’s authority', () => {
           client: { chain: at('chain.pem'), key: at('key.pem') },
         };
         await good({}, shown);
-        expect(server.asked).toMatchObject([
+        expect(server.requests).toMatchObject([
           { client: '', authorization: `Bearer ${readFileSync(token, 'utf8').trim()}` },
         ]);
         rmSync(token);

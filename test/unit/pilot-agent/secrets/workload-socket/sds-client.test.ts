@@ -57,9 +57,9 @@ describe('a stream of secrets over a socket', () => {
     server = await startWorkloadSocket(path);
     server.give(plainRoots(ca.rootCert));
     const list = signs();
-    await expect.poll(() => server?.asked.length).toBe(2);
+    await expect.poll(() => server?.requests.length).toBe(2);
     expect(list).toMatchObject([{ type: 'answered', answer: { ok: true } }]);
-    expect(server.asked).toMatchObject([
+    expect(server.requests).toMatchObject([
       {
         resourceNames: ['ROOTCA'],
         node: { id: 'sidecar~1.2.3.4~a.b~c' },
@@ -74,10 +74,10 @@ describe('a stream of secrets over a socket', () => {
     server = await startWorkloadSocket(path);
     server.give(plainRoots(ca.rootCert));
     signs();
-    await expect.poll(() => server?.asked.length).toBe(2);
+    await expect.poll(() => server?.requests.length).toBe(2);
     server.give(plainRoots('nothing'));
-    await expect.poll(() => server?.asked.length).toBe(3);
-    expect(server.asked[2]).toMatchObject({
+    await expect.poll(() => server?.requests.length).toBe(3);
+    expect(server.requests[2]).toMatchObject({
       responseNonce: '2',
       versionInfo: '1',
       errorDetail: { code: 13, message: 'no root certificate is in it' },

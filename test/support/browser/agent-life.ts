@@ -7,8 +7,8 @@ import type {
   TrafficReport,
 } from '../../../src/pilot-agent/report/live-events.ts';
 
-/** The time of an agent that is told of: ISO, ms after its beginning. */
-const iso = (at: number) => new Date(at).toISOString();
+/** Returns a time of the life of an agent, in ms after its beginning, as ISO. */
+const iso = (time: number) => new Date(time).toISOString();
 
 /** An agent after some life: rotations, a crash, a refusal, a push. All times end at `now`. */
 export function aLife(now: number): {
@@ -134,8 +134,8 @@ export function aLife(now: number): {
   };
 }
 
-/** All of a life as it is told first. */
-export function told(
+/** Returns the events of an agent with this life that a page gets first. */
+export function firstEvents(
   { report: { epochs, ...report }, traffic, service, log }: ReturnType<typeof aLife>,
   withLog = true,
 ): readonly LiveEvent[] {
@@ -281,12 +281,12 @@ function life(
 function someTraffic(now: number, epochs: readonly EpochReport[]): readonly TrafficReport[] {
   const counts = new Map<number, { requests: number; failures: number }>();
   return Array.from({ length: 540 }, (_, index): TrafficReport => {
-    const at = now - (540 - index) * 1_000;
+    const time = now - (540 - index) * 1_000;
     const running = epochs.filter(
       ({ liveAt, endedAt }) =>
         liveAt !== undefined &&
-        Date.parse(liveAt) <= at &&
-        (endedAt === undefined || Date.parse(endedAt) > at),
+        Date.parse(liveAt) <= time &&
+        (endedAt === undefined || Date.parse(endedAt) > time),
     );
     const newest = running.at(-1)?.epoch;
     for (const { epoch } of running) {
@@ -301,9 +301,10 @@ function someTraffic(now: number, epochs: readonly EpochReport[]): readonly Traf
       });
     }
     const byEpoch = [...counts].map(([epoch, count]) => ({ epoch, ...count }));
-    const sum = (what: 'requests' | 'failures') => byEpoch.reduce((all, one) => all + one[what], 0);
+    const sum = (what: 'requests' | 'failures') =>
+      byEpoch.reduce((all, counts) => all + counts[what], 0);
     return {
-      at: iso(at),
+      at: iso(time),
       ...(newest !== undefined && { epoch: newest }),
       requests: sum('requests'),
       failures: sum('failures'),
@@ -329,7 +330,7 @@ function someTraffic(now: number, epochs: readonly EpochReport[]): readonly Traf
   });
 }
 
-const said: readonly (readonly [LogReport['level'], string, string, string])[] = [
+const messages: readonly (readonly [LogReport['level'], string, string, string])[] = [
   ['info', 'agent', 'epoch.live', 'the epoch is live'],
   ['debug', 'watcher', 'source.changed', 'a source says that something may have changed'],
   ['info', 'envoy', 'envoy.output', 'all clusters initialized. initializing init manager'],
@@ -342,7 +343,12 @@ const said: readonly (readonly [LogReport['level'], string, string, string])[] =
 export function someLines(now: number, count: number, first = 0): readonly LogReport[] {
   return Array.from({ length: count }, (_, index): LogReport => {
     const id = first + index;
-    const [level, component, event, msg] = said[id % said.length] ?? ['info', 'agent', 'a', 'a'];
+    const [level, component, event, msg] = messages[id % messages.length] ?? [
+      'info',
+      'agent',
+      'a',
+      'a',
+    ];
     return {
       id,
       at: iso(now - (count - index) * 250),
