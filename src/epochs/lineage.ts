@@ -1,7 +1,7 @@
 // Why: docs/decisions/001-an-epoch-has-two-numbers.md
 import type { Epoch } from './epoch.ts';
 import type { AgentState, Effect } from './model.ts';
-import { type AgentStep, andThen, stay } from './step.ts';
+import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
 
 type Processes = Pick<AgentState, 'epochs'>;
 
@@ -36,6 +36,21 @@ export function isParentOf(parent: Kin, child: Kin): boolean {
 
 function hasParent({ epochs }: Processes, child: Kin): boolean {
   return [...epochs.values()].some((epoch) => isParentOf(epoch, child));
+}
+
+/**
+ * Returns the state in which the parent of an epoch is about to end, or has had its time. A parent
+ * that has ended before that stays one that ended too early.
+ */
+export function withParentTime<State extends AgentState>(
+  state: State,
+  number: number,
+  parentTime: Epoch['parentTime'],
+): State {
+  const epoch = state.epochs.get(number);
+  return epoch !== undefined && hasParent(state, epoch)
+    ? withEpoch(state, number, { parentTime })
+    : state;
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   newestEpoch,
   parentEndedEarly,
   stopLineage,
+  withParentTime,
 } from './lineage.ts';
 import { type AgentEvent, type AgentState, claimOf, type Effect, type Running } from './model.ts';
 import type { Reading } from '../streams/reading.ts';
@@ -128,9 +129,9 @@ function happened(state: AgentState, event: EpochEvent, policy: RestartPolicy): 
           : state,
       );
     case 'parent-expiring':
-      return stay(withEpoch(state, event.epoch, { parentTime: 'ending' }));
+      return stay(withParentTime(state, event.epoch, 'ending'));
     case 'parent-expired':
-      return stay(withEpoch(state, event.epoch, { parentTime: 'over' }));
+      return stay(withParentTime(state, event.epoch, 'over'));
     case 'epoch-handed-off': {
       const lineage = state.epochs.get(event.epoch)?.lineage;
       if (

@@ -401,6 +401,15 @@ describe('an exit', () => {
       },
     })),
     {
+      what: 'of a parent before its time dooms its child for good, so missing resources hold nothing up',
+      given: [
+        ...[...handedOver, ended(0, killed), parentExpiring(1), parentExpired(1)],
+        { type: 'resources-known', missing: 'clusters' },
+      ],
+      when: accepted('b'),
+      then: ['launch 2 b as 0 of lineage 1 beside', 'follow 2'],
+    },
+    {
       what: 'of a parent dooms a child that starts as well',
       given: handingOver,
       when: ended(0, killed),
