@@ -30,6 +30,11 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
   'a-gateway-and-its-service': [router],
   'entries-of-the-same-host': [plain, elsewhere],
   headless: [plain, router],
+  'gateways-of-networks': ['east', 'west'].map((network): Proxy => ({
+    ...plain,
+    name: `a sidecar in ${network}`,
+    metadata: { NETWORK: network },
+  })),
 };
 
 /** A folder of objects of Kubernetes and Istio, and the proxies that ask about it. */

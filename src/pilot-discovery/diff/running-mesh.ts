@@ -53,14 +53,20 @@ export function readNetworks(body: string): MeshNetworks | undefined {
   const value = jsonValueOf(body);
   const gateways = memberOf(value, 'gateways');
   const ranges = memberOf(value, 'ranges');
-  if (!Array.isArray(gateways) || !Array.isArray(ranges)) return undefined;
-  const read = gateways.map((gateway) => {
-    const port = memberOf(gateway, 'port');
-    const network = textOf(gateway, 'network');
-    return { network, address: textOf(gateway, 'address'), port: Number(port) };
+  const services = memberOf(value, 'services');
+  if (!Array.isArray(gateways) || !Array.isArray(ranges) || !Array.isArray(services))
+    return undefined;
+  const portOf = (entry: JsonValue) => ({
+    network: textOf(entry, 'network'),
+    port: Number(memberOf(entry, 'port')),
   });
   return {
-    gateways: read,
+    gateways: gateways.map((entry) => ({
+      ...portOf(entry),
+      address: textOf(entry, 'address'),
+      declaredBy: 'MeshNetworks',
+    })),
+    services: services.map((entry) => ({ ...portOf(entry), host: textOf(entry, 'host') })),
     ranges: ranges.map((entry) => {
       const selects = memberOf(entry, 'selects');
       const network = textOf(entry, 'network');

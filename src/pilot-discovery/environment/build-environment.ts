@@ -23,13 +23,14 @@ import type { WorkloadIndexes } from './registry.ts';
 import { groupedBy, regrouped, reindexed } from './grouped.ts';
 import { onNode, placedAt, withPodsOfNodes } from './placed-pods.ts';
 import { bySelectorAfter, byLabelAfter } from './selectors.ts';
+import { externalServicesAfter, withExternalGateways } from './external-gateways.ts';
 import { servicesAfter } from './services.ts';
 import { type Touched, touchedBetween, type TouchedByKind, touchedOf } from './touched.ts';
 import { labelsOfEntry, labelsOfPod } from './workload-endpoint.ts';
 
 const nothing: Omit<
   Environment,
-  'mesh' | 'network' | 'networks' | 'gatewayClusters' | 'fetchedKeys'
+  'mesh' | 'network' | 'networks' | 'writtenNetworks' | 'gatewayClusters' | 'fetchedKeys'
 > = {
   resources: noResources,
   services: SortedMap.empty(),
@@ -48,6 +49,7 @@ const nothing: Omit<
   servicesByLabel: SortedMap.empty(),
   pods: SortedMap.empty(),
   aliases: SortedMap.empty(),
+  externalServices: SortedMap.empty(),
   endpointSlices: SortedMap.empty(),
   endpointsOfPods: SortedMap.empty(),
   consulInstances: SortedMap.empty(),
@@ -73,10 +75,11 @@ export function buildEnvironment(
     mesh: store.mesh,
     network: '',
     networks: store.networks,
+    writtenNetworks: store.networks,
     gatewayClusters,
     fetchedKeys: store.fetchedKeys,
   };
-  const { mesh, networks, fetchedKeys } = store;
+  const { mesh, networks: writtenNetworks, fetchedKeys } = store;
   const network = networkOf(store);
   const changedKeys =
     previous === undefined
@@ -84,11 +87,20 @@ export function buildEnvironment(
       : withPodsOfNodes(changes.keys, before);
   const resources = resourcesAfter(previous?.resources, store, changedKeys);
   const isSame = resources === before.resources && before.fetchedKeys === fetchedKeys;
-  if (isSame && previous?.mesh === mesh && previous.networks === networks) return previous;
+  const isSameMesh = previous?.mesh === mesh && previous.writtenNetworks === writtenNetworks;
+  if (isSame && isSameMesh) return previous;
 
   const touched = touchedBetween(before.resources, resources, changedKeys);
   const aliases = aliasesAfter(before.aliases, touchedOf(touched, 'Service'), domain);
   const services = servicesAfter(before, aliases, touched, domain);
+  const externalServices = externalServicesAfter(
+    before.externalServices,
+    touchedOf(touched, 'Service'),
+  );
+  const networks =
+    writtenNetworks === before.writtenNetworks && externalServices === before.externalServices
+      ? before.networks
+      : withExternalGateways(writtenNetworks, externalServices, domain);
   const indexes = indexesAfter(before, touched);
   const isAll = before.mesh.trustDomain !== mesh.trustDomain || before.network !== network;
   return {
@@ -96,6 +108,8 @@ export function buildEnvironment(
     mesh,
     network,
     networks,
+    writtenNetworks,
+    externalServices,
     gatewayClusters,
     fetchedKeys,
     services,

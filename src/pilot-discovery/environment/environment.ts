@@ -27,7 +27,12 @@ export interface Environment {
   readonly mesh: MeshConfig;
   /** The network of Pods whose labels name none: that of the root namespace; '' for none. */
   readonly network: string;
+  /** With the gateways that are Services. */
   readonly networks: MeshNetworks;
+  /** The networks as the file or the ConfigMap has them. */
+  readonly writtenNetworks: MeshNetworks;
+  /** Services of Kubernetes that have addresses outside of the cluster, by key. */
+  readonly externalServices: SortedMap<Resource<'Service'>>;
   readonly gatewayClusters: GatewayClusters;
   /**
    * The services of each host. A Service of Kubernetes comes first, then one of Consul, then the

@@ -57,14 +57,14 @@ function lbEndpoint(
   endpoint: ReachedEndpoint,
   isMutual: MutualTlsMark,
 ): Init<typeof LbEndpointSchema> {
-  const isGateway = endpoint.via === 'gateway';
+  const isGateway = endpoint.declaredBy !== undefined;
   const { address, port, weight, workloadName, namespace, labels } = endpoint;
   const workload = [
     workloadName,
     namespace,
     canonicalName(labels, workloadName),
     canonicalRevision(labels),
-    isGateway ? '' : clusterId,
+    endpoint.declaredBy === 'MeshNetworks' ? '' : clusterId,
   ].join(';');
   return {
     hostIdentifier: {

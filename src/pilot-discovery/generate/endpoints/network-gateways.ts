@@ -12,7 +12,7 @@ import { memoTable } from '../scope/memo.ts';
 import type { MutualTlsMark } from '../tls/mutual-tls-mark.ts';
 
 /** An endpoint at which a proxy reaches a service: of the service, or a gateway of its network. */
-export type ReachedEndpoint = Endpoint & { readonly via?: 'gateway' };
+export type ReachedEndpoint = Endpoint & { readonly declaredBy?: NetworkGateway['declaredBy'] };
 
 /** Returns where a proxy reaches the endpoints of one locality. */
 export type ReachEndpoints = (endpoints: readonly Endpoint[]) => readonly ReachedEndpoint[];
@@ -93,10 +93,10 @@ export function reachOf(
 const mostWeight = 2 ** 32 - 1;
 
 const gatewayEndpoint = (
-  { network, address, port }: NetworkGateway,
+  { network, address, port, declaredBy }: NetworkGateway,
   weight: number,
 ): ReachedEndpoint => ({
-  via: 'gateway',
+  declaredBy,
   address,
   port,
   labels: localityLabels('', network),

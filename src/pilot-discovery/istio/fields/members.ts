@@ -42,6 +42,9 @@ export const below = (parent: Place, step: string): Place => ({
   tell: parent.tell,
 });
 
+/** Reports no unknown members, at this place and below. */
+export const lenient = (place: Place): Place => ({ ...place, unknown: 'nothing' });
+
 /** Returns a path such as `spec.http[0].route`. It is only built for a flaw, which is rare. */
 function pathOf({ parent, step }: Place): string {
   const before = parent === undefined ? '' : pathOf(parent);

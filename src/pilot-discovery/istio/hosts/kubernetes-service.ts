@@ -11,6 +11,8 @@ export interface KubernetesService {
   readonly selector: Labels | undefined;
   /** Whether endpoints that are not ready get calls too (`publishNotReadyAddresses`). */
   readonly called: 'ready' | 'all';
+  /** Its IP addresses outside of the cluster: those of load balancers, and `externalIPs`. */
+  readonly external: readonly string[];
   readonly exportTo: ExportTo;
   /** Names that are valid in certificates, in addition to those of its endpoints. */
   readonly subjectAltNames: readonly string[];

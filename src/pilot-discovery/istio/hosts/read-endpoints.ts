@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
-import { canonicalAddress } from '../fields/canonical.ts';
 import type { Endpoints, EndpointSubset, SliceEndpoint } from './endpoint-slice.ts';
 import { isLabel } from '../fields/host-names.ts';
+import { ipAddress } from '../fields/ip-address.ts';
 import type { KubernetesMetadata } from './kubernetes-metadata.ts';
 import {
   below,
@@ -56,9 +55,5 @@ function endpoint(readiness: SliceEndpoint['readiness']): ReadMember<SliceEndpoi
     });
 }
 
-const address: ReadMember<string> = (value, place) => {
-  const read = needed(value, place);
-  if (read === '') return read;
-  if (isIP(read) === 0) wrong(place, `'${read}' is no IP address`);
-  return isIP(read) === 0 ? '' : canonicalAddress(read);
-};
+const address: ReadMember<string> = (value, place) =>
+  needed(value, place) === '' ? '' : ipAddress(value, place);

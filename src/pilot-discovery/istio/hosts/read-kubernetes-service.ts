@@ -4,12 +4,14 @@ import { canonicalAddress, canonicalHost } from '../fields/canonical.ts';
 import { exportTo, isDnsName, isLabel } from '../fields/host-names.ts';
 import type { KubernetesMetadata } from './kubernetes-metadata.ts';
 import type { KubernetesPort, KubernetesService, ReachedBy } from './kubernetes-service.ts';
+import { ipAddress } from '../fields/ip-address.ts';
 import { matchLabels } from '../fields/match-labels.ts';
 import {
   below,
   boolean,
   type Get,
   ignored,
+  lenient,
   list,
   maybe,
   members,
@@ -29,12 +31,11 @@ import {
 } from './traffic-distribution.ts';
 
 /** The limits. A ServiceEntry may have 256 ports too. A Service has one address of each family. */
-const most = { ports: 256, addresses: 2, names: 256 };
+const most = { ports: 256, addresses: 2, external: 64, names: 256 };
 
 /** Members that do not affect calls within the mesh. */
 const ofOthers = [
   'allocateLoadBalancerNodePorts',
-  'externalIPs',
   'externalTrafficPolicy',
   'healthCheckNodePort',
   'ipFamilies',
@@ -56,7 +57,8 @@ export function readKubernetesService(
       below(below(place, 'metadata'), 'name'),
       `'${metadata.name}' is no name of a Service: letters, digits, and - within`,
     );
-  get('status', ignored);
+  const role = ownMember(metadata.labels, networkLabel) === undefined ? 'other' : 'gateway';
+  const balanced = get('status', loadBalancers(role));
   const spec = get('spec', (value, specPlace) => {
     if (value === undefined) wrong(specPlace, 'it is missing: give at least ports');
     return members(value, specPlace, [], (specMember, has) => {
@@ -69,6 +71,10 @@ export function readKubernetesService(
       return {
         reached,
         ports,
+        external: [
+          ...(specMember('type', text) === 'LoadBalancer' ? balanced : []),
+          ...specMember('externalIPs', list(ipAddress, most.external)),
+        ].filter((ip) => ip !== ''),
         selector: specMember('selector', maybe(matchLabels)),
         // A Service has one of the two: the field comes first.
         preferred: specMember('trafficDistribution', preferred),
@@ -88,6 +94,36 @@ export function readKubernetesService(
     selector: selector !== undefined && Object.keys(selector).length > 0 ? selector : undefined,
   };
 }
+
+/** With this label, a Service is a gateway of that network. */
+const networkLabel = 'topology.istio.io/network';
+
+type Role = 'gateway' | 'other';
+
+/** Reads the IP addresses of load balancers from the status. One may have a name instead. */
+const loadBalancers =
+  (role: Role): ReadMember<readonly string[]> =>
+  (value, place) =>
+    members(value, lenient(place), [], (get) =>
+      get('loadBalancer', (balancer, balancerPlace) =>
+        members(balancer, balancerPlace, [], (balancerMember) =>
+          balancerMember('ingress', list(ingress(role), most.external)),
+        ),
+      ),
+    );
+
+const ingress =
+  (role: Role): ReadMember<string> =>
+  (value, place) =>
+    members(value, place, [], (get) => {
+      const [ip, name] = [get('ip', ipAddress), get('hostname', text)];
+      if (role === 'gateway' && ip === '' && name !== '')
+        warn(
+          place,
+          `'${name}' is no gateway of its network: names are not resolved, give its address`,
+        );
+      return ip;
+    });
 
 interface Preferred {
   readonly preferred: TrafficDistribution;

@@ -1,17 +1,15 @@
-import { isIP } from 'node:net';
 import { ownMember } from '../../../shared/text/own-member.ts';
-import { canonicalAddress } from '../fields/canonical.ts';
+import { ipAddress } from '../fields/ip-address.ts';
 import type { KubernetesMetadata } from './kubernetes-metadata.ts';
 import {
   type Get,
+  lenient,
   list,
   members,
   oneOf,
-  type Place,
   port,
   type ReadMember,
   text,
-  wrong,
 } from '../fields/members.ts';
 import type { Pod } from './pod.ts';
 import type { Labels } from '../fields/values.ts';
@@ -45,9 +43,6 @@ export function readPod(get: Get, metadata: KubernetesMetadata): Pod {
   };
 }
 
-/** Reports no unknown fields: a Pod has many. */
-const lenient = (place: Place): Place => ({ ...place, unknown: 'nothing' });
-
 const ports = list(
   (value, place) =>
     members(value, place, [], (get) => ({
@@ -65,20 +60,14 @@ const portLists = list(
 
 const containers: typeof ports = (value, place) => portLists(value, place).flat();
 
-const address: ReadMember<string> = (value, place) => {
-  const read = text(value, place);
-  if (read !== '' && isIP(read) === 0) wrong(place, `'${read}' is no IP address`);
-  return isIP(read) === 0 ? '' : canonicalAddress(read);
-};
-
 const status: ReadMember<Pick<Pod, 'addresses' | 'readiness'>> = (value, place) =>
   members(value, lenient(place), [], (get) => {
-    const alone = get('podIP', address);
+    const alone = get('podIP', ipAddress);
     const several = get(
       'podIPs',
       list(
         (entry, entryPlace) =>
-          members(entry, entryPlace, [], (entryMember) => entryMember('ip', address)),
+          members(entry, entryPlace, [], (entryMember) => entryMember('ip', ipAddress)),
         most.addresses,
       ),
     );

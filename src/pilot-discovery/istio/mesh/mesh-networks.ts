@@ -4,6 +4,14 @@ export interface NetworkGateway {
   /** An IP address. */
   readonly address: string;
   readonly port: number;
+  readonly declaredBy: 'MeshNetworks' | 'Service';
+}
+
+/** A Service of Kubernetes that is a gateway of a network, at its external addresses. */
+export interface GatewayService {
+  readonly network: string;
+  readonly host: string;
+  readonly port: number;
 }
 
 /** The endpoints of Kubernetes that are in a network, if they name none. */
@@ -22,6 +30,8 @@ export interface MeshNetworks {
   /** By network, then by address and port. */
   readonly gateways: readonly NetworkGateway[];
   readonly ranges: readonly NetworkRange[];
+  /** By network. */
+  readonly services: readonly GatewayService[];
 }
 
 /** Compares two gateways by address, then by port. Pure. */
@@ -30,4 +40,10 @@ export function byAddress(a: NetworkGateway, b: NetworkGateway): number {
   return a.port - b.port;
 }
 
-export const noNetworks: MeshNetworks = { gateways: [], ranges: [] };
+/** Compares two gateways by network, then by address and port. Pure. */
+export function compareGateways(a: NetworkGateway, b: NetworkGateway): number {
+  if (a.network !== b.network) return a.network < b.network ? -1 : 1;
+  return byAddress(a, b);
+}
+
+export const noNetworks: MeshNetworks = { gateways: [], ranges: [], services: [] };

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { canonicalHost, isAddressRange } from '../fields/canonical.ts';
 import {
+  below,
   list,
   members,
   named,
@@ -13,7 +14,8 @@ import {
 } from '../fields/members.ts';
 import { clusterId } from './mesh-config.ts';
 import {
-  byAddress,
+  compareGateways,
+  type GatewayService,
   type MeshNetworks,
   type NetworkGateway,
   type NetworkRange,
@@ -28,10 +30,12 @@ export interface ReadNetworks {
 
 const most = { gateways: 100, ranges: 1_000 };
 
-type Network = {
+type Gateway = Omit<NetworkGateway, 'network' | 'declaredBy'> | Omit<GatewayService, 'network'>;
+
+interface Network {
   readonly ranges: readonly NetworkRange['selects'][];
-  readonly gateways: readonly Omit<NetworkGateway, 'network'>[];
-};
+  readonly gateways: readonly Gateway[];
+}
 
 /** Reads MeshNetworks in YAML. A part that has no effect here is a warning. Pure. */
 export function readMeshNetworks(content: string, path: string): ReadNetworks {
@@ -46,27 +50,36 @@ export function readMeshNetworks(content: string, path: string): ReadNetworks {
     networks: {
       gateways: networks
         .flatMap(([name, { gateways }]) =>
-          gateways.map((gateway) => ({ network: name, ...gateway })),
+          gateways.flatMap((gateway) =>
+            'address' in gateway
+              ? [{ network: name, ...gateway, declaredBy: 'MeshNetworks' as const }]
+              : [],
+          ),
         )
-        .sort(byNetwork),
+        .sort(compareGateways),
       ranges: networks.flatMap(([name, { ranges }]) =>
         ranges.map((selects) => ({ network: name, selects })),
+      ),
+      services: networks.flatMap(([name, { gateways }]) =>
+        gateways.flatMap((gateway) => ('host' in gateway ? [{ network: name, ...gateway }] : [])),
       ),
     },
     flaws,
   };
 }
 
-function byNetwork(a: NetworkGateway, b: NetworkGateway): number {
-  if (a.network !== b.network) return a.network < b.network ? -1 : 1;
-  return byAddress(a, b);
-}
-
 const network: ReadMember<Network> = (value, place) =>
-  members(value, place, [], (get) => ({
-    ranges: get('endpoints', list(endpoints, most.ranges)).flat(),
-    gateways: get('gateways', list(gateway, most.gateways)).flat(),
-  }));
+  members(value, place, [], (get) => {
+    const ranges = get('endpoints', list(endpoints, most.ranges)).flat();
+    const gateways = get('gateways', list(gateway, most.gateways)).flat();
+    if (ranges.includes('cluster') || !gateways.some((entry) => 'host' in entry))
+      return { ranges, gateways };
+    warn(
+      below(place, 'gateways'),
+      `a registryServiceName has no effect in a network without 'fromRegistry: ${clusterId}' in endpoints`,
+    );
+    return { ranges, gateways: gateways.filter((entry) => 'address' in entry) };
+  });
 
 /** Reads an entry of `endpoints`. */
 const endpoints: ReadMember<readonly NetworkRange['selects'][]> = (value, place) =>
@@ -96,12 +109,17 @@ const registryName: ReadMember<string> = (value, place) => {
 };
 
 /** Reads an entry of `gateways`; one that has no effect here is left out. */
-const gateway: ReadMember<readonly Omit<NetworkGateway, 'network'>[]> = (value, place) =>
-  members(value, place, ['locality', 'registryServiceName'], (get) => {
+const gateway: ReadMember<readonly Gateway[]> = (value, place) =>
+  members(value, place, ['locality'], (get, has) => {
     const number = get('port', port);
+    const host = canonicalHost(get('registryServiceName', text));
     const address = get('address', gatewayAddress);
     if (number === undefined) wrong(place, 'its port is missing');
-    return address === '' || number === undefined ? [] : [{ address, port: number }];
+    if (has('address') && host !== '')
+      wrong(place, 'it has address and registryServiceName: give one of them');
+    if (number === undefined) return [];
+    if (host !== '') return [{ host, port: number }];
+    return address === '' ? [] : [{ address, port: number }];
   });
 
 const gatewayAddress: ReadMember<string> = (value, place) => {

@@ -85,7 +85,11 @@ export function pruned({ kind, apiVersion }: FollowedKind, object: KubeObject): 
 
 function prunedSections(kind: WrittenKind, sections: Fields): Fields {
   if (isOfCluster(kind)) return {};
-  return kind === 'Pod' ? prunedPod(sections) : withoutStatus(sections);
+  if (kind === 'Pod') return prunedPod(sections);
+  const { status } = sections;
+  return kind === 'Service'
+    ? { ...withoutStatus(sections), status: only(status, ['loadBalancer']) }
+    : withoutStatus(sections);
 }
 
 const withoutStatus = (sections: Fields): Fields =>

@@ -236,8 +236,8 @@ function eventOf(
 }
 
 /**
- * This client is not a proxy, but istiod accepts no other form of a node id. A waypoint is told of
- * every change; a sidecar of what its namespace sees, so it would miss private rules and policies.
+ * This client is not a proxy, but istiod accepts no other form of a node id. A waypoint gets every
+ * change. A sidecar gets what its namespace sees: private rules and policies would be missing.
  */
 const nodeOf = (namespaces: readonly string[], { name, namespace }: McpSourceOptions['self']) =>
   create(NodeSchema, {

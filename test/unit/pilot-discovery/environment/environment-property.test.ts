@@ -91,9 +91,11 @@ const kubernetesServices = fc
     atPod: fc.constantFrom('web', 8_080),
     called: fc.constantFrom('ready', 'all'),
     ports: fc.uniqueArray(fc.constantFrom(80, 81), { minLength: 1 }),
+    external: fc.constantFrom([], ['192.0.2.1'], ['192.0.2.1', '192.0.2.2']),
   })
-  .map(({ reached, selector, atPod, called, ports: numbers }) => ({
+  .map(({ reached, selector, atPod, called, ports: numbers, external }) => ({
     reached,
+    external,
     ports: numbers.map(
       (number) =>
         ({

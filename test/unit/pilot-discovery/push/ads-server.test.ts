@@ -152,22 +152,31 @@ describe('serveAds', () => {
 
   it('ends the streams one after the other when it is drained, and takes no new one', async () => {
     const drain$ = new Subject<number>();
-    const { port, events } = await served(() => new BehaviorSubject(view(1, {})), 16, drain$);
+    const clock = new VirtualTimeScheduler();
+    const view$ = () => new BehaviorSubject(view(1, {}));
+    const { port, events } = await served(view$, 16, drain$, clock);
     const clients = [wholeStream(port), wholeStream(port), wholeStream(port)];
+    const polled = <T>(ms: number, value: () => T) =>
+      expect.poll(() => {
+        clock.maxFrames = ms;
+        clock.flush();
+        return value();
+      });
     for (const { call } of clients) call.write(whole());
-    await expect.poll(() => clients.filter(({ answers }) => answers.length === 1)).toHaveLength(3);
+    await polled(0, () => clients.filter(({ answers }) => answers.length === 1)).toHaveLength(3);
     drain$.next(600);
     const left = () => clients.filter(({ statuses }) => statuses.length === 0).length;
-    await expect.poll(left, { interval: 5 }).toBe(2);
-    await expect.poll(left, { interval: 5 }).toBe(1);
-    await expect.poll(left, { interval: 5 }).toBe(0);
+    await polled(0, left).toBe(2);
+    await polled(199, left).toBe(2);
+    await polled(200, left).toBe(1);
+    await polled(400, left).toBe(0);
     expect(clients.map(({ statuses }) => statuses[0]?.code)).toEqual([14, 14, 14]);
     expect(events.filter(({ type }) => type === 'disconnected')).toHaveLength(3);
     const late = wholeStream(port);
     late.call.write(whole());
-    await expect
-      .poll(() => late.statuses)
-      .toMatchObject([{ code: 14, details: 'the control plane ends' }]);
+    await polled(400, () => late.statuses).toMatchObject([
+      { code: 14, details: 'the control plane ends' },
+    ]);
   });
 
   it('says when a proxy has gone', async () => {

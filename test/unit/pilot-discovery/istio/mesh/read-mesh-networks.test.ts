@@ -10,21 +10,23 @@ describe('MeshNetworks', () => {
 networks:
   two:
     endpoints: [{ fromCidr: 10.2.0.0/16 }, { fromRegistry: Kubernetes }]
-    gateways: [{ address: 2.2.2.2, port: 15443 }, { address: 2.2.2.1, port: 15443 }]
+    gateways: [{ address: 2.2.2.2, port: 15443 }, { address: 2.2.2.1, port: 15443 }, { registryServiceName: Gate.a.svc.cluster.local, port: 443 }]
   one:
     gateways: [{ address: "2001:DB8::1", port: 15443 }]
 `);
+    const declaredBy = 'MeshNetworks';
     expect(flaws).toEqual([]);
     expect(networks).toEqual({
       gateways: [
-        { network: 'one', address: '2001:db8::1', port: 15_443 },
-        { network: 'two', address: '2.2.2.1', port: 15_443 },
-        { network: 'two', address: '2.2.2.2', port: 15_443 },
+        { network: 'one', address: '2001:db8::1', port: 15_443, declaredBy },
+        { network: 'two', address: '2.2.2.1', port: 15_443, declaredBy },
+        { network: 'two', address: '2.2.2.2', port: 15_443, declaredBy },
       ],
       ranges: [
         { network: 'two', selects: { range: '10.2.0.0/16' } },
         { network: 'two', selects: 'cluster' },
       ],
+      services: [{ network: 'two', host: 'gate.a.svc.cluster.local', port: 443 }],
     });
   });
 
@@ -63,7 +65,14 @@ networks:
     [
       one('gateways: [{ registryServiceName: gate.istio-system.svc, port: 15443 }]'),
       [
-        '3 warning networks.one.gateways[0].registryServiceName: registryServiceName is not served yet, and has no effect',
+        "3 warning networks.one.gateways: a registryServiceName has no effect in a network without 'fromRegistry: Kubernetes' in endpoints",
+      ],
+    ],
+    [
+      one('gateways: [{ registryServiceName: a.b, address: 1.1.1.1, port: 1 }]'),
+      [
+        '3 error networks.one.gateways[0]: it has address and registryServiceName: give one of them',
+        "3 warning networks.one.gateways: a registryServiceName has no effect in a network without 'fromRegistry: Kubernetes' in endpoints",
       ],
     ],
     [
