@@ -11,7 +11,7 @@ import {
   type DeltaDiscoveryResponse,
 } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { ask } from '../support/ask.ts';
-import { type Consul, hasConsul, startConsul } from '../support/consul.ts';
+import { type Consul, hasConsul, startConsul, startConsulDatacenters } from '../support/consul.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
@@ -218,6 +218,39 @@ spec:
       );
       const metrics = (await ask(monitoring, '/metrics')).body;
       expect(metrics).toContain('\npilot_conflict_registries 1\n');
+    });
+  });
+
+  describe('of two datacenters', () => {
+    let other: Consul;
+    beforeAll(async () => {
+      const [near, far] = await startConsulDatacenters(['dc1', 'dc2']);
+      if (near === undefined || far === undefined) throw new Error('two servers were started');
+      [consul, other] = [near, far];
+    });
+    afterAll(() => Promise.all([consul.dispose(), other.dispose()]));
+
+    it('joins their services, and keeps those of one that is away', async () => {
+      await register('web', 'one', '10.0.0.1');
+      const instance = { ID: 'web-far', Name: 'web', Address: '10.0.0.2', Port: 80 };
+      await other.ask('PUT', 'agent/service/register', { ...instance, Meta: { protocol: 'http' } });
+      const lines = start('--consulDatacenters', 'dc1,dc2');
+      await eventually(isReady);
+      const endpoints = proxy(web);
+      await expect.poll(endpoints).toEqual(['10.0.0.1', '10.0.0.2']);
+      await other.stop();
+      await expect
+        .poll(() => lines().findLast(({ event }) => event === 'discovery.source_lost'))
+        .toMatchObject({
+          source: 'Consul/dc2',
+          reason: expect.stringMatching(/services: it answers 500: \w/) as string,
+        });
+      await register('web', 'two', '10.0.0.3');
+      await expect.poll(endpoints).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
+      await other.start();
+      await expect.poll(() => lines().at(-1)?.event).toBe('discovery.source_back');
+      await other.ask('PUT', 'agent/service/deregister/web-far', '');
+      await expect.poll(endpoints).toEqual(['10.0.0.1', '10.0.0.3']);
     });
   });
 

@@ -35,6 +35,8 @@ interface Ports {
   readonly http: number;
   readonly server: number;
   readonly serf: number;
+  /** Between datacenters; a server without it has no others. */
+  readonly wan?: number;
 }
 
 const portsOf = ([http = 0, server = 0, serf = 0]: readonly number[]): Ports => ({
@@ -76,20 +78,44 @@ export async function startConsulServers(count: number): Promise<readonly Consul
   return servers;
 }
 
+/** Starts a server for each datacenter. Resolves when each knows all of them. */
+export async function startConsulDatacenters(names: readonly string[]): Promise<readonly Consul[]> {
+  const free = await freePorts(4 * names.length);
+  const all = names.map((_, index) => {
+    const ports = free.slice(4 * index, 4 * index + 4);
+    return { ...portsOf(ports), wan: ports[3] ?? 0 };
+  });
+  const join = all.flatMap(({ wan }) => ['-retry-join-wan', `127.0.0.1:${wan}`]);
+  const servers = all.map((ports, index) =>
+    consulServer(ports, {
+      args: [...serverArgs(1), ...join, '-datacenter', names[index] ?? ''],
+      token: undefined,
+    }),
+  );
+  await Promise.all(servers.map((server) => server.start()));
+  for (const server of servers)
+    await eventually(async () => {
+      const datacenters = (await server.ask('GET', 'catalog/datacenters')) as readonly string[];
+      return datacenters.length === names.length;
+    });
+  return servers;
+}
+
 const serverArgs = (count: number): readonly string[] => [
   ...['-server', '-bootstrap-expect', String(count), '-data-dir', 'data'],
   ...['-hcl', 'performance { raft_multiplier = 1 }'],
 ];
 
 function consulServer(
-  { http, server, serf }: Ports,
+  { http, server, serf, wan = -1 }: Ports,
   { args, token }: { readonly args: readonly string[]; readonly token: string | undefined },
 ): Consul {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-consul-'));
   const program = consulProgram();
   const address = `http://127.0.0.1:${http}`;
-  const none = ['serf_wan', 'dns', 'grpc', 'grpc_tls'].map((name) => `${name} = -1`).join(' ');
-  const ports = `ports { http = ${http} server = ${server} serf_lan = ${serf} ${none} }`;
+  const none = ['dns', 'grpc', 'grpc_tls'].map((name) => `${name} = -1`).join(' ');
+  const serfs = `serf_lan = ${serf} serf_wan = ${wan}`;
+  const ports = `ports { http = ${http} server = ${server} ${serfs} ${none} }`;
   let child: ChildProcess | undefined;
 
   const ask: Consul['ask'] = async (method, path, body) => {

@@ -72,13 +72,24 @@ function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: Credent
   if (status === 500 && body.includes('leader')) throw new Error('it has no leader now');
   if (status === 500 && body.includes('consistent reads'))
     throw new Error('its leader has not read all its data yet');
-  if (status !== 200 && status !== 404) throw new Error(`it answers ${status} instead of 200`);
+  if (status !== 200 && status !== 404)
+    throw new Error(
+      `it answers ${status}${status === 500 ? explanationIn(body) : ' instead of 200'}`,
+    );
   if (!Number.isSafeInteger(index))
     throw new Error(`it answers ${status} without X-Consul-Index: is this Consul?`);
   if (headers['x-consul-knownleader'] === 'false')
     throw new Error('it has no leader now, and may not know what is new');
   return index;
 }
+
+/** Returns the start of the sentence with which Consul explains an error. */
+const explanationIn = (body: Fetched['body']): string =>
+  `: ${body
+    .toString()
+    .slice(0, 200)
+    .replaceAll(/[^ -~]+/g, ' ')
+    .trim()}`;
 
 /** Throws if Consul does not show all entries. */
 function checkShown(

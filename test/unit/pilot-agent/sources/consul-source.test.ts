@@ -53,7 +53,7 @@ describe('consul', () => {
       body: 'rpc error making call: Not ready to serve consistent reads',
       says: 'its leader has not read all its data yet',
     },
-    { what: 'fails', status: 500, body: 'rpc error', says: 'it answers 500 instead of 200' },
+    { what: 'fails', status: 500, body: 'rpc error', says: 'it answers 500: rpc error' },
     {
       what: 'answers for a leader that it has lost',
       headers: { 'x-consul-knownleader': 'false' },
