@@ -358,7 +358,8 @@ describe('/stats/prometheus', () => {
       has: ['app'],
     },
   ])('is well-formed whatever the application says: $what', async ({ app, has, fault }) => {
-    const families = await read(await agentOver(says(envoyText), app));
+    const patient = { 'x-prometheus-scrape-timeout-seconds': '120' };
+    const families = await read(await agentOver(says(envoyText), app), patient);
     for (const [format, found] of Object.entries(families)) {
       const others = [...found.keys()]
         .map((name) => name.replace(/_total$/, ''))
