@@ -6,7 +6,7 @@ import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { authorizers, authorizersMesh } from './cases.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { authorizerDeviations, deviations } from './deviations.ts';
 import { differences } from './differences.ts';
 import { needless, unexplained } from './unexplained.ts';
@@ -39,7 +39,7 @@ describe.skipIf(controlPlane === undefined)(
         .map(([, deviation]) => deviation);
       const mine = ours(one, 'REDIRECT', 'all');
       const left = async () => {
-        const found = differences(mine, await istiods(one, port, 'REDIRECT'));
+        const found = differences(mine, await servedTo(one, port, 'REDIRECT'));
         return unexplained(found, [...known, ...deviations], explained);
       };
       // istiod reads its folder and its MeshConfig after a while.

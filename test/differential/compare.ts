@@ -57,8 +57,8 @@ export function ours(one: Case, mode: string, gatewayClusters?: GatewayClusters)
   };
 }
 
-/** What a real istiod tells it. */
-export async function istiods(
+/** Returns what the control plane at a port serves to the proxy of a case. */
+export async function servedTo(
   { id, metadata, locality }: Case,
   port: number,
   mode: string,

@@ -6,7 +6,7 @@ import { leftOut } from '../support/left-out.ts';
 import { files } from './cases.ts';
 import { deviations, fileDeviations } from './deviations.ts';
 import { differences } from './differences.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { give, marked } from './marked-folder.ts';
 import { needless, unexplained } from './unexplained.ts';
 
@@ -35,7 +35,7 @@ describe.skipIf(controlPlane === undefined)(
       await give(istiod, port, one);
       for (const mode of modes) {
         // istiod filters no clusters of a gateway by default.
-        const found = differences(ours(one, mode, 'all'), await istiods(one, port, mode));
+        const found = differences(ours(one, mode, 'all'), await servedTo(one, port, mode));
         const all = [...fileDeviations, ...deviations];
         expect(unexplained(found, all, explained), mode).toEqual([]);
       }

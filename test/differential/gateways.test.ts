@@ -5,7 +5,7 @@ import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { gateways } from './cases.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { deviations, gatewayDeviations } from './deviations.ts';
 import { differences } from './differences.ts';
 import { give, marked } from './marked-folder.ts';
@@ -45,7 +45,7 @@ describe.skipIf(controlPlane === undefined)(
 
     it.each(gateways.map(marked))('$name', async (one) => {
       await give(istiod, port, one);
-      const theirs = await istiods(one, port, 'REDIRECT');
+      const theirs = await servedTo(one, port, 'REDIRECT');
       const found = differences(ours(one, 'REDIRECT', 'all'), theirs);
       expect(unexplained(found, [...gatewayDeviations, ...deviations], explained)).toEqual([]);
     });

@@ -6,7 +6,7 @@ import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { cases } from './cases.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { deviations, unsteady } from './deviations.ts';
 import { differences } from './differences.ts';
 import { needless, unexplained } from './unexplained.ts';
@@ -26,7 +26,7 @@ describe.skipIf(controlPlane === undefined)('what a proxy is told is what istiod
       for (const mode of modes) {
         const mine = ours(one, mode, 'all'); // istiod filters no clusters of a gateway by default
         const left = async () => {
-          const found = differences(mine, await istiods(one, port, mode));
+          const found = differences(mine, await servedTo(one, port, mode));
           return unexplained(unexplained(found, deviations, explained), unsteady, explained);
         };
         // istiod takes connections before it has read its folder.

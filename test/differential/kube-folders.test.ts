@@ -5,7 +5,7 @@ import { kubeProgram, type Resource } from '../support/e2e/kube-server.ts';
 import type { Told } from '../support/ads-client.ts';
 import { leftOut } from '../support/left-out.ts';
 import { type Case, cases, files, gateways } from './cases.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { differences } from './differences.ts';
 import { type KubeMesh, startKubeMesh } from './kube-mesh.ts';
 
@@ -68,7 +68,7 @@ describe.skipIf(kubeProgram === undefined)('an API has the configuration of a fo
       for (const each of asking) {
         const ofFolder = served(ours({ ...each, yaml: text }, 'REDIRECT'));
         const differing = async () =>
-          differences(ofFolder, await istiods(each, mesh.port, 'REDIRECT'));
+          differences(ofFolder, await servedTo(each, mesh.port, 'REDIRECT'));
         await expect.poll(differing, { interval: 100, message: each.name }).toEqual([]);
       }
     } finally {

@@ -29,11 +29,18 @@ export interface KubeMesh {
 /** The API refuses the content of an object, or does not have its kind. */
 const isLeftOut = /: (?:422 .*"Invalid"|404 404 page not found)/;
 
+/** A control plane of ours that reads an API. */
+export interface KubeReader {
+  /** The port of ADS. */
+  readonly port: number;
+  dispose(): Promise<void>;
+}
+
 /** Resolves when the control plane takes connections. */
-export async function startKubeMesh(namespaces: Iterable<string>): Promise<KubeMesh> {
-  const kube = await startKubeServer();
-  for (const name of namespaces)
-    await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+export async function startKubeReader(
+  kube: KubeServer,
+  env: Readonly<Record<string, string>> = {},
+): Promise<KubeReader> {
   const [port = 0] = await freePorts(1);
   const mesh = join(kube.folder, 'mesh.yaml');
   writeFileSync(mesh, '');
@@ -48,12 +55,28 @@ export async function startKubeMesh(namespaces: Iterable<string>): Promise<KubeM
       stdio: ['ignore', { file: join(kube.folder, 'ours.log') }, 'ignore'],
       reject: false,
       cwd: kube.folder,
+      env,
     },
   );
   await eventually(() => connects(port));
   return {
-    kube,
     port,
+    async dispose() {
+      child.kill('SIGKILL');
+      await child;
+    },
+  };
+}
+
+/** Resolves when the control plane takes connections. */
+export async function startKubeMesh(namespaces: Iterable<string>): Promise<KubeMesh> {
+  const kube = await startKubeServer();
+  for (const name of namespaces)
+    await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const reader = await startKubeReader(kube);
+  return {
+    kube,
+    port: reader.port,
     async make(resources) {
       const results = await Promise.allSettled(resources.map((resource) => made(kube, resource)));
       return results.flatMap((result) => {
@@ -70,8 +93,7 @@ export async function startKubeMesh(namespaces: Iterable<string>): Promise<KubeM
       );
     },
     async dispose() {
-      child.kill('SIGKILL');
-      await child;
+      await reader.dispose();
       await kube.dispose();
     },
   };

@@ -15,10 +15,11 @@ import {
 } from '../support/e2e/kube-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { leftOut } from '../support/left-out.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { deviations, kubeDeviations } from './deviations.ts';
 import { differences } from './differences.ts';
 import { kubeCases } from './kube-cases.ts';
+import { type KubeReader, startKubeReader } from './kube-mesh.ts';
 import { needless, unexplained } from './unexplained.ts';
 
 if (kubeProgram === undefined)
@@ -26,12 +27,13 @@ if (kubeProgram === undefined)
 
 const explained = new Set<RegExp>();
 
-/** The same objects in a folder of ours, and in a real Kubernetes API with an istiod on it. */
+/** The same objects in a folder, and in a real Kubernetes API that we and an istiod read. */
 describe.skipIf(kubeProgram === undefined)(
-  'what a proxy is told of objects of Kubernetes is what istiod tells it',
+  'proxies get from a folder and from a Kubernetes API what istiod sends',
   () => {
     let kube: KubeServer;
     let istiod: ChildProcess;
+    let reader: KubeReader;
     let own: Resource;
     let port = 0;
 
@@ -42,9 +44,11 @@ describe.skipIf(kubeProgram === undefined)(
       for (const name of ['other', 'third'])
         await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
       own = (await kube.ask('GET', '/api/v1/namespaces/default/services/kubernetes')) as Resource;
+      reader = await startKubeReader(kube, { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: 'false' });
       await eventually(() => connects(port));
     });
     afterAll(async () => {
+      await reader.dispose();
       await endKubeProgram(istiod);
       await kube.dispose();
       expect(needless(kubeDeviations, explained)).toEqual([]);
@@ -62,11 +66,15 @@ describe.skipIf(kubeProgram === undefined)(
             const one = { ...proxy, yaml: text };
             const mine = ours(one, mode, 'all'); // istiod filters no clusters of a gateway
             const left = async () => {
-              const found = differences(mine, await istiods(one, port, mode));
+              const found = differences(mine, await servedTo(one, port, mode));
               return unexplained(found, [...kubeDeviations, ...deviations], explained);
             };
             await expect
               .poll(left, { interval: 200, message: `${proxy.name}, ${mode}` })
+              .toEqual([]);
+            const ofApi = async () => differences(mine, await servedTo(one, reader.port, mode));
+            await expect
+              .poll(ofApi, { interval: 200, message: `${proxy.name}, ${mode}, over the API` })
               .toEqual([]);
           }
         }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Istiod } from '../support/e2e/istiod.ts';
 import type { Case } from './cases.ts';
-import { istiods } from './compare.ts';
+import { servedTo } from './compare.ts';
 
 /** A case with a service that tells its folder from that of the case before. */
 export interface MarkedCase extends Case {
@@ -25,7 +25,7 @@ spec: { hosts: [marker-${number}.mesh], ports: [{ number: 9999, name: tcp, proto
 export async function give(istiod: Istiod, port: number, one: MarkedCase): Promise<void> {
   writeFileSync(join(istiod.folder, 'all.yaml'), one.yaml);
   const isThere = async () =>
-    JSON.stringify((await istiods(one, port, 'NONE')).cluster).includes(
+    JSON.stringify((await servedTo(one, port, 'NONE')).cluster).includes(
       `marker-${one.number}.mesh`,
     );
   await expect.poll(isThere).toBe(true);

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { withMeshIstiod } from '../support/e2e/mesh-istiod.ts';
 import { freePorts } from '../support/free-ports.ts';
 import type { Case } from './cases.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { differences } from './differences.ts';
 import { type Deviation, unexplained } from './unexplained.ts';
 
@@ -56,7 +56,7 @@ export async function expectAsIstiod(
       for (const mode of ['REDIRECT', 'NONE']) {
         const mine = ours(proxy, mode, 'all');
         const left = async () =>
-          unexplained(differences(mine, await istiods(proxy, port, mode)), deviations, explained);
+          unexplained(differences(mine, await servedTo(proxy, port, mode)), deviations, explained);
         // istiod takes connections before it has read its folder.
         await expect.poll(left, { interval: 200 }).toEqual([]);
       }

@@ -4,7 +4,7 @@ import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { meshNetworks, networks } from './cases.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { deviations } from './deviations.ts';
 import { differences } from './differences.ts';
 import { give, marked } from './marked-folder.ts';
@@ -27,7 +27,10 @@ describe.skipIf(controlPlane === undefined)(
 
     it.each(networks.map(marked))('$name', async (one) => {
       await give(istiod, port, one);
-      const found = differences(ours(one, 'REDIRECT', 'all'), await istiods(one, port, 'REDIRECT'));
+      const found = differences(
+        ours(one, 'REDIRECT', 'all'),
+        await servedTo(one, port, 'REDIRECT'),
+      );
       expect(unexplained(found, deviations, new Set())).toEqual([]);
     });
   },

@@ -5,7 +5,7 @@ import { type Istiod, makeIstiod } from '../support/e2e/istiod.ts';
 import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
-import { istiods, ours } from './compare.ts';
+import { servedTo, ours } from './compare.ts';
 import { deviations, shapeDeviations, unsteady } from './deviations.ts';
 import { differences } from './differences.ts';
 import { needless, unexplained } from './unexplained.ts';
@@ -36,7 +36,7 @@ describe.skipIf(controlPlane === undefined)(
         for (const mode of ['REDIRECT', 'NONE']) {
           const mine = ours(one, mode);
           const left = async () => {
-            const found = differences(mine, await istiods(one, port, mode));
+            const found = differences(mine, await servedTo(one, port, mode));
             const all = [...shapeDeviations, ...deviations];
             return unexplained(unexplained(found, all, explained), unsteady, explained);
           };

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokenIssuer } from '../../demo/token-issuer.ts';
 import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { cases } from '../differential/cases.ts';
-import { istiods } from '../differential/compare.ts';
+import { servedTo } from '../differential/compare.ts';
 import { differences } from '../differential/differences.ts';
 import { give, marked } from '../differential/marked-folder.ts';
 import { ask } from '../support/ask.ts';
@@ -329,13 +329,13 @@ describe('a control plane that reads from another one', () => {
       for (const one of chosen) {
         await give(folderIstiod, port ?? 0, one);
         await expect
-          .poll(async () => JSON.stringify((await istiods(one, reader ?? 0, 'NONE')).cluster))
+          .poll(async () => JSON.stringify((await servedTo(one, reader ?? 0, 'NONE')).cluster))
           .toContain(`marker-${one.number}.mesh`);
         // Each kind comes in an answer of its own.
         const compared = async () =>
           differences(
-            await istiods(one, reader ?? 0, 'REDIRECT'),
-            await istiods(one, port ?? 0, 'REDIRECT'),
+            await servedTo(one, reader ?? 0, 'REDIRECT'),
+            await servedTo(one, port ?? 0, 'REDIRECT'),
           ).slice(0, 3);
         const found = await lasting(compared);
         if (found.length > 0) different.push(`${one.name}: ${found.join('; ')}`);
