@@ -9,7 +9,7 @@ import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { cases } from '../differential/cases.ts';
 import { servedTo } from '../differential/compare.ts';
 import { differences } from '../differential/differences.ts';
-import { give, marked } from '../differential/marked-folder.ts';
+import { give, marked, type MarkedCase } from '../differential/marked-folder.ts';
 import { ask } from '../support/ask.ts';
 import { connects } from '../support/connects.ts';
 import { controlPlane } from '../support/control-plane.ts';
@@ -65,13 +65,10 @@ interface Plane {
 }
 
 /**
- * An istiod does not complete short names of hosts in what it got over xDS: the first four. Why the
- * others differ is not known.
+ * An istiod does not complete short names of hosts in what it got over xDS: the first four. Of two
+ * entries that give one port of a host two protocols, it takes now one and now the other.
  */
-const unlike = [
-  ...['routes, plain', 'rule-order', 'short-names', 'visibility'],
-  ...['ingress-pools, plain', 'policies-of-the-root, in the root', 'protocols, plain'],
-];
+const unlike = ['routes, plain', 'rule-order', 'short-names', 'visibility', 'protocols, plain'];
 
 /** Returns differences that are there for 3 s. */
 async function lasting(compared: () => Promise<readonly string[]>): Promise<readonly string[]> {
@@ -326,11 +323,16 @@ describe('a control plane that reads from another one', () => {
         .map(marked)
         .filter((_, index) => index % step === 0);
       const different: string[] = [];
-      for (const one of chosen) {
+      const giveBoth = async (one: MarkedCase): Promise<void> => {
         await give(folderIstiod, port ?? 0, one);
         await expect
           .poll(async () => JSON.stringify((await servedTo(one, reader ?? 0, 'NONE')).cluster))
           .toContain(`marker-${one.number}.mesh`);
+      };
+      for (const one of chosen) {
+        // In one answer, istiod would lose the endpoints of an entry that replaces another one.
+        await giveBoth(marked({ ...one, yaml: '' }, one.number + 1_000));
+        await giveBoth(one);
         // Each kind comes in an answer of its own.
         const compared = async () =>
           differences(
