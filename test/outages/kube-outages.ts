@@ -2,7 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { eventually } from '../support/eventually.ts';
 import { hasOtherTimes, type Instance } from './control-planes.ts';
 import { makeCrowd } from './crowd.ts';
-import { backUp, compact, coreKinds, expiredToken, type KubeStage } from './kube-stage.ts';
+import {
+  backUp,
+  compact,
+  coreKinds,
+  expiredToken,
+  forgotten,
+  type KubeStage,
+} from './kube-stage.ts';
 import { type Outage, pause } from './outage.ts';
 import { after, before, inEffect } from './run-outages.ts';
 
@@ -56,14 +63,17 @@ export const kubeOutages: readonly Outage<KubeStage>[] = [
   },
   {
     name: 'the API has forgotten the version (410), after a compaction',
-    named: 'maybe',
+    // Watches that are silent for 150 s begin again from a version that the API has forgotten. The
+    // control plane lists the objects then; that is not worth a line of the log.
+    named: 'nothing',
     async run(world, over) {
-      await world.relay.hold();
-      for (let count = 0; count < 200; count++) await change(world, count);
+      world.relay.silence();
+      const { resourceVersion = '' } = (await change(world, 0)).metadata;
+      for (let count = 1; count < 200; count++) await change(world, count);
       await compact(world.kube);
       await world.kube.stop();
       await world.kube.start();
-      await world.relay.open();
+      await forgotten(world.kube, resourceVersion);
       over();
     },
   },

@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import type { TwoSidecars } from '../../demo/two-sidecars.ts';
 import { firstState, type MeshState, type Target } from '../edits/plan.ts';
 import { startStage } from '../edits/stage.ts';
+import { eventually } from '../support/eventually.ts';
 import { type KubeServer, type Resource, startKubeServer } from '../support/e2e/kube-server.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { makeRelay, type Relay } from '../support/relay.ts';
@@ -29,6 +30,7 @@ export interface KubeStage extends MarkedMesh {
 
 export const coreKinds = ['services', 'pods', 'nodes', 'namespaces', 'configmaps'];
 
+const istioGroups = ['networking.istio.io', 'security.istio.io', 'telemetry.istio.io'];
 const [rbac, account] = ['rbac.authorization.k8s.io', 'discovery'];
 const roleOf = (core: readonly string[]): Resource => ({
   apiVersion: `${rbac}/v1`,
@@ -37,7 +39,7 @@ const roleOf = (core: readonly string[]): Resource => ({
   rules: [
     [[''], core],
     [['discovery.k8s.io'], ['endpointslices']],
-    [['networking.istio.io', 'security.istio.io', 'telemetry.istio.io'], ['*']],
+    [istioGroups, ['*']],
   ].map(([apiGroups, resources]) => ({ apiGroups, resources, verbs: ['get', 'list', 'watch'] })),
 });
 
@@ -171,6 +173,38 @@ export async function compact({ port }: KubeServer): Promise<void> {
     readonly header: { readonly revision: string };
   };
   await etcd('compaction', { revision: header.revision, physical: true });
+}
+
+/** Resolves to the paths of the kinds of a version. */
+async function pathsOf(kube: KubeServer, groupVersion: string): Promise<readonly string[]> {
+  const version = `/apis/${groupVersion}`;
+  const { resources } = (await kube.ask('GET', version)) as {
+    readonly resources: readonly { readonly name: string }[];
+  };
+  return resources.flatMap(({ name }) => (name.includes('/') ? [] : [`${version}/${name}`]));
+}
+
+/**
+ * Resolves when a watch of any kind from this version gets the answer 410. The API prepares each
+ * version of a kind when someone asks for it first, and answers 429 meanwhile.
+ */
+export async function forgotten(kube: KubeServer, version: string): Promise<void> {
+  const lists = await Promise.all(
+    ['discovery.k8s.io', ...istioGroups].map(async (group) => {
+      const { versions } = (await kube.ask('GET', `/apis/${group}`)) as {
+        readonly versions: readonly { readonly groupVersion: string }[];
+      };
+      return Promise.all(versions.map(({ groupVersion }) => pathsOf(kube, groupVersion)));
+    }),
+  );
+  const query = `watch=1&timeoutSeconds=1&resourceVersion=${version}`;
+  for (const path of [...coreKinds.map((kind) => `/api/v1/${kind}`), ...lists.flat(2)])
+    await eventually(() =>
+      kube.ask('GET', `${path}?${query}`).then(
+        (event) => JSON.stringify(event).includes('"code":410'),
+        (error: unknown) => String(error).includes(': 410 '),
+      ),
+    );
 }
 
 /** Makes a token of the account that has expired an hour ago. */

@@ -7,6 +7,8 @@ export interface Relay {
   open(): Promise<void>;
   /** Ends connections. Others are accepted, and wait until it is opened. */
   hold(): Promise<void>;
+  /** Passes nothing more over the connections that it has, and does not end them. */
+  silence(): void;
   /** Refuses connections from now on, and ends those that it has. */
   close(): Promise<void>;
 }
@@ -25,10 +27,13 @@ export function makeRelay(from: Place, to: Place): Relay {
   };
   const waiting: Socket[] = [];
   let isHeld = false;
+  const passed = new Map<Socket, Socket>();
   const pass = (client: Socket) => {
     const upstream = connect({ ...placeOf(to), noDelay: true });
     keep(client, upstream);
     keep(upstream, client);
+    passed.set(client, upstream);
+    client.on('close', () => passed.delete(client));
     client.pipe(upstream).pipe(client);
   };
   const relay: Relay = {
@@ -47,6 +52,14 @@ export function makeRelay(from: Place, to: Place): Relay {
       await relay.open();
       isHeld = true;
       for (const socket of sockets) socket.destroy();
+    },
+    silence() {
+      for (const [client, upstream] of passed) {
+        client.unpipe(upstream).resume();
+        upstream.unpipe(client).removeAllListeners('close').destroy();
+        sockets.delete(upstream);
+      }
+      passed.clear();
     },
     async close() {
       for (const client of waiting.splice(0)) client.destroy();

@@ -22,6 +22,8 @@ export interface Resource {
     readonly name: string;
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    /** Of an object that the API has returned. */
+    readonly resourceVersion?: string;
   };
   readonly [section: string]: unknown;
 }
@@ -116,10 +118,12 @@ export function kubeApi(folder: string, port: number): KubeApi {
         request(
           { ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } },
           (response) => {
-            void text(response).then((said) => {
-              if ((response.statusCode ?? 0) < 300) done(JSON.parse(said));
-              else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
-            }, fail);
+            text(response)
+              .then((said) => {
+                if ((response.statusCode ?? 0) < 300) done(JSON.parse(said));
+                else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
+              })
+              .catch(fail);
           },
         )
           .on('error', fail)
