@@ -17,7 +17,7 @@ import {
 import type { fairSlices } from '../../operators/fair-slices.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { type EnvoyRequest, readRequest } from '../../shared/xds/messages.ts';
+import type { EnvoyRequest } from '../../shared/xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
 import type { StreamsEnd } from './call-sign.ts';
 import { clientLimits } from './client-limits.ts';
@@ -89,8 +89,8 @@ type Read = Extract<CallEvent, { readonly type: 'request' | 'fault' }>;
 
 /** Returns a request, or why the stream ends because of it. */
 function eventOf(message: StreamMessage, flawOf: (node: Node) => string | undefined): Read {
-  if (message.$typeName === 'refused') return fault(statusCodes.exhausted, message.reason);
-  const request = readRequest(message);
+  if (message.type === 'refused') return fault(statusCodes.exhausted, message.reason);
+  const { request } = message;
   const flaw = request.node && flawOf(request.node);
   return flaw === undefined
     ? { type: 'request', request }

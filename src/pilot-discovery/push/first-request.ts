@@ -1,20 +1,13 @@
 import type * as Grpc from '@grpc/grpc-js';
 import { concatMap, Observable, type SchedulerLike, Subject, switchMap, timer } from 'rxjs';
 import { inSlices } from '../../operators/in-slices.ts';
-import type {
-  DeltaDiscoveryRequest,
-  DiscoveryRequest,
-} from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import type { Variant } from '../../shared/xds/messages.ts';
+import type { EnvoyRequest, Variant } from '../../shared/xds/messages.ts';
 import { clientLimits } from './client-limits.ts';
 
-/** A request that was not decoded, since it cannot come from a proxy. */
-export interface UnreadRequest {
-  readonly $typeName: 'refused';
-  readonly reason: string;
-}
-
-export type StreamMessage = DiscoveryRequest | DeltaDiscoveryRequest | UnreadRequest;
+export type StreamMessage =
+  | { readonly type: 'request'; readonly request: EnvoyRequest }
+  /** It was not decoded, since it cannot come from a proxy. */
+  | { readonly type: 'refused'; readonly reason: string };
 
 /** A stream of gRPC for Node; its answers are encoded already. */
 export type Call = Grpc.ServerDuplexStream<StreamMessage, Buffer>;

@@ -12,6 +12,7 @@ export function requestFlaw({ node, typeUrl, names }: EnvoyRequest): string | un
   const longest = Math.max(typeUrl.length, node?.id.length ?? 0);
   if (longest > longestName)
     return `its type or node id has ${longest} characters, and ${longestName} are the limit`;
+  if (names.kind === 'all' && names.digest !== undefined) return undefined; // they are counted
   const lists =
     names.kind === 'all' ? [names.names] : [names.add, names.remove, Object.keys(names.versions)];
   const count = Math.max(...lists.map(({ length }) => length));

@@ -35,7 +35,13 @@ export interface EnvoyRequest {
    * unsubscribe, with the versions of the resources that Envoy already has.
    */
   readonly names:
-    | { readonly kind: 'all'; readonly names: readonly string[]; readonly version: string }
+    | {
+        readonly kind: 'all';
+        readonly names: readonly string[];
+        readonly version: string;
+        /** Equal for equal names. With it, the names are decoded when they are first read. */
+        readonly digest?: string;
+      }
     | {
         readonly kind: 'change';
         readonly add: readonly string[];

@@ -28,6 +28,8 @@ function withAll<K extends SubscriptionKind>(
   source: K['source'] | undefined,
 ): TypeSubscription<K> {
   const isFirst = before.comes === 'not yet';
+  const { digest, version } = request;
+  if (!isFirst && digest !== undefined && digest === before.namesDigest) return before;
   const wantedNames = named(policy, request.names);
   const wildcard =
     wantedNames.length < request.names.length ||
@@ -38,11 +40,10 @@ function withAll<K extends SubscriptionKind>(
     wildcard === before.wildcard &&
     wantedNames.length === before.names.size &&
     wantedNames.every((name) => before.names.has(name));
-  if (!isFirst && isSame) return before;
+  if (!isFirst && isSame) return digest === undefined ? before : { ...before, namesDigest: digest };
   const explicit = shared(policy, wantedNames, source);
   const names = new Set(explicit);
   const isWanted = ([name]: readonly [string, unknown]) => wildcard || names.has(name);
-  const { version } = request;
   const came = isFirst && source !== undefined ? policy.hadAll?.(version, source) : undefined;
   const clientResources = new Map([...(came ?? []), ...before.clientResources].filter(isWanted));
   const unanswered = explicit.filter(
@@ -51,7 +52,7 @@ function withAll<K extends SubscriptionKind>(
   return {
     ...unsynced(before),
     ...(isFirst && { comes: version === '' ? 'empty-handed' : 'with-versions', claimed: version }),
-    ...{ wildcard, names, clientResources, unanswered: new Set(unanswered) },
+    ...{ wildcard, names, namesDigest: digest, clientResources, unanswered: new Set(unanswered) },
   };
 }
 

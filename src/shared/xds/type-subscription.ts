@@ -42,6 +42,8 @@ export interface TypeSubscription<K extends SubscriptionKind> {
   readonly wildcard: boolean;
   /** The names that it wants explicitly. */
   readonly names: ReadonlySet<string>;
+  /** The digest of the last request for names; undefined if it had none. */
+  readonly namesDigest: string | undefined;
   /** Names that it requested and that no answer has had since. */
   readonly unanswered: ReadonlySet<string>;
   readonly clientResources: ReadonlyMap<string, ClientResource<K>>;
@@ -67,6 +69,7 @@ export function newSubscription<K extends SubscriptionKind>(): TypeSubscription<
     claimed: '',
     wildcard: false,
     names: new Set(),
+    namesDigest: undefined,
     unanswered: new Set(),
     clientResources: new Map(),
     inFlight: undefined,

@@ -280,8 +280,8 @@ function messageOf(
 function decoded(bytes: Uint8Array): readonly unknown[] {
   return Object.values(methods).map(({ requestDeserialize }) => {
     const message = messageOf(requestDeserialize, bytes);
-    if (message === undefined || message.$typeName === 'refused') return message;
-    return play({ variant: 'delta', events: [{ type: 'request', request: readRequest(message) }] });
+    if (message?.type !== 'request') return message;
+    return play({ variant: 'delta', events: [{ type: 'request', request: message.request }] });
   });
 }
 

@@ -22,7 +22,7 @@ class FakeCall extends EventEmitter {
   }
 }
 
-const first: StreamMessage = { $typeName: 'refused', reason: 'only a test' };
+const first: StreamMessage = { type: 'refused', reason: 'only a test' };
 
 describe('firstRequests', () => {
   let scheduler: VirtualTimeScheduler;

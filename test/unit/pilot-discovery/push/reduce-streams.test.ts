@@ -14,7 +14,7 @@ const begun: Begun = {
   type: 'begun',
   variant: 'delta',
   call,
-  first: { $typeName: 'refused', reason: 'only a test' },
+  first: { type: 'refused', reason: 'only a test' },
 };
 const gone = (connection: number): StreamsEvent => ({
   type: 'ads-event',
