@@ -43,16 +43,16 @@ export function attemptsReport(
 
 Made by \`npm run attempts\`: ${machine}.
 
-\`pilot-discovery\` has an authority, and an issuer of tokens. A certificate is in the name of its caller, whoever made
-the request for it.
+\`pilot-discovery\` has an authority, and an issuer of tokens. A certificate always has the name of its caller,
+also if somebody else has made the request.
 
 ${table(['Attempt', 'Status', 'Line of the log', 'Result'], made)}
 
 ## Floods by one identity
 
 Each flood lasts 5 s, and does not wait for answers. Meanwhile another identity asks for 50 certificates a second, and a
-proxy gets changes of a service, of which 100 ms are the debounce. Times are in ms, before → during the flood, with
-their ratio. The flood and the one who measures run on the same machine.
+proxy gets changes of a service. The time of a change includes the debounce of 100 ms. Times are in ms, before → during
+the flood, with their ratio. The flood and the measurements run on the same machine.
 
 ${table(
   [

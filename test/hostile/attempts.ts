@@ -179,7 +179,7 @@ export const attempts: readonly Attempt[] = [
     ...{ status: 'INVALID_ARGUMENT', line: request('it is not signed by its key') },
   },
   {
-    name: 'a request that is no request',
+    name: 'a text that is not a request',
     make: byCertificate('wrong', 'x'.repeat(1_000)),
     ...{ status: 'INVALID_ARGUMENT', line: request('it is not PEM') },
   },

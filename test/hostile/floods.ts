@@ -38,12 +38,12 @@ export const floods: readonly FloodRow[] = [
     statuses: ['INVALID_ARGUMENT', 'RESOURCE_EXHAUSTED'],
   },
   {
-    name: 'requests that are none, of 15 KB',
+    name: '15 KB that are not a request',
     flood: { call: { csr: 'x'.repeat(15_000) }, perSecond, connections: 10 },
     statuses: ['INVALID_ARGUMENT', 'RESOURCE_EXHAUSTED'],
   },
   {
-    name: 'requests that are none, of 3 MB',
+    name: '3 MB that are not a request',
     flood: { call: { csr: 'x'.repeat(3 << 20) }, perSecond: 20, connections: 10 },
     statuses: ['INVALID_ARGUMENT', 'RESOURCE_EXHAUSTED'],
   },

@@ -49,7 +49,7 @@ export async function checkAuthority({ config, plan }: Around): Promise<readonly
   return findings.filter((finding) => !isAlsoControlPlane || finding.check === check);
 }
 
-/** In ms. A program behind the socket may have to have its first certificate signed. */
+/** In ms. The program behind the socket may first have to request a certificate. */
 const longestAnswer = 5_000;
 
 /** Checks that the program behind the workload socket gives an identity. */

@@ -11,8 +11,8 @@ const tools: Readonly<Record<string, readonly [need: string, from: string]>> = {
   mkfifo: ["Envoy's log lines would be passed on as they are", 'coreutils'],
   sh: ['an Envoy that is stopped or stuck would survive a killed agent', 'dash or bash'],
   grep: ['an Envoy that is stopped or stuck would survive a killed agent', 'grep'],
-  rm: ['what a killed agent shared with its Envoys would stay', 'coreutils'],
-  rmdir: ['what a killed agent shared with its Envoys would stay', 'coreutils'],
+  rm: ['files that a killed agent shared with its Envoys would stay', 'coreutils'],
+  rmdir: ['files that a killed agent shared with its Envoys would stay', 'coreutils'],
 };
 
 /** Checks for the small programs that a start and the orphan reaper use. */
@@ -43,7 +43,7 @@ export function checkTools({
           warn(
             'agent.process_one',
             'the agent is process 1, and cannot reap the zombies of others',
-            'put a small init before it, as tini',
+            'put a small init before it, such as tini',
           ),
         ]
       : []),

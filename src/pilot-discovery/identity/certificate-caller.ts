@@ -12,7 +12,7 @@ const longest = 200;
  * one URI, which is the SPIFFE ID (X.509-SVID). Its time is checked again, because a connection may
  * be older than a certificate lasts. Pure.
  *
- * @param trustDomain the mesh's, in which alone its authority may name workloads
+ * @param trustDomain that of the mesh: its authority may only name workloads of this domain
  * @param now ms since 1970
  */
 export function certificateCaller(

@@ -4,8 +4,8 @@ import type { Answer } from './proxy-stream.ts';
 
 /**
  * Returns the nonce of an answer: a hash of its content. If the last answer had the same content,
- * it is another one: a request with new names repeats the last nonce, and must not look like an ACK
- * of this answer. Pure.
+ * the nonce gets a mark: a request with new names repeats the last nonce, and must not look like an
+ * ACK of this answer. Pure.
  */
 export function answerNonce(content: AnswerContent, lastNonce: string | undefined): string {
   const hash = hashOf(content);

@@ -16,7 +16,7 @@ export type AnswerProgress = 'taken' | 'untaken' | 'late' | 'stuck';
 /**
  * Emits `taken` when an answer has left for the proxy. Before that it emits `untaken` if the turn
  * of the answer is over, `late` after 5 s, and `stuck` if the proxy takes nothing for 5 minutes.
- * Completes after `taken` or `stuck`. Subscribes once to `delivery$`, and errors if it does. Cold.
+ * Completes after `taken` or `stuck`. Subscribes once to `delivery$`; errors if that errors. Cold.
  */
 export function answerProgress(
   delivery$: Observable<unknown>,

@@ -78,7 +78,7 @@ function unasked(environment: Environment): readonly Flaw[] {
           key: keyOf(policy),
           origin: policy.origin,
           field: 'spec.provider.name',
-          reason: `${reason}, so what it is for is refused`,
+          reason: `${reason}, so the calls that it matches are refused`,
           severity: 'warning',
         },
       ];

@@ -1,4 +1,4 @@
-/** An element of DER (ITU-T X.690 §8, §10). Its bytes are a part of the input, and no copy. */
+/** An element of DER (ITU-T X.690 §8, §10). Its bytes are a part of the input, not a copy. */
 export interface DerElement {
   readonly tag: number;
   /** The whole element, with its tag and its length. */

@@ -15,7 +15,7 @@ const [keyIdType, keyUsageType] = [oid('2.5.29.14'), oid('2.5.29.15')];
 const crlSign = 0b0000_0010;
 const [version, extensions] = [0xa0, 0xa3];
 
-/** Returns the fields of a certificate in DER; undefined if it is none. Pure. */
+/** Returns the fields of a certificate in DER; undefined if the bytes are not one. Pure. */
 export function issuerFields(certificate: Uint8Array): IssuerFields | undefined {
   const [outer] = derElements(certificate) ?? [];
   const [signed] = derElements(outer?.content ?? nothing) ?? [];

@@ -8,7 +8,7 @@ export interface Crl {
   readonly issuer: Uint8Array;
   /** The identifier of the key that has signed it; undefined if it does not say. */
   readonly keyId: Uint8Array | undefined;
-  /** In ms since 1970. Envoy takes a list only between these two; without an end it is Infinity. */
+  /** In ms since 1970. Envoy accepts a list until `nextUpdate`, which may be Infinity. */
   readonly thisUpdate: number;
   readonly nextUpdate: number;
   /** The number of revoked certificates. */
@@ -23,7 +23,7 @@ interface CrlSignature {
   readonly bytes: Uint8Array;
 }
 
-/** The hashes of the algorithms that Envoy takes, by their identifiers. Ed25519 has none. */
+/** The hashes of the algorithms that Envoy accepts, by their identifiers. Ed25519 has none. */
 const hashes: readonly (readonly [Buffer, 'sha256' | 'sha384' | 'sha512' | null])[] = [
   [oid('1.2.840.113549.1.1.11'), 'sha256'],
   [oid('1.2.840.113549.1.1.12'), 'sha384'],
@@ -79,7 +79,7 @@ function readCrl(bytes: Uint8Array): Crl | string {
   if (issuer?.tag !== tags.sequence || begin === undefined) return malformed;
   const entries = inside(others.find(({ tag }) => tag === tags.sequence)).map(inside);
   const extensions = extensionsIn(inside(others.find(({ tag }) => tag === extensionsTag))[0]);
-  // Envoy takes no empty list of extensions.
+  // Envoy does not accept an empty list of extensions.
   if (entries.some(([, , list]) => list?.content.length === 0)) return malformed;
   const ofEntries = entries.flatMap(([, , list]) => extensionsIn(list));
   if ([...extensions, ...ofEntries].some(isCritical))
@@ -110,7 +110,7 @@ const extensionsIn = (list: DerElement | undefined): readonly (readonly DerEleme
 const isCritical = (parts: readonly DerElement[]): boolean =>
   parts.some(({ tag, content }) => tag === tags.boolean && content[0] !== 0);
 
-/** Returns a time in ms since 1970; undefined if the element is none. */
+/** Returns a time in ms since 1970; undefined if the element is not a time. */
 function timeIn(element: DerElement | undefined): number | undefined {
   const text = Buffer.from(contentOf(element)).toString('latin1');
   const digits =

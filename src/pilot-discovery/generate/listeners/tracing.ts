@@ -80,7 +80,7 @@ export const tracedText = (node: ProxyNode): string => {
   return JSON.stringify([canonical, clusterId, meshId, namespace, cluster, tracing ?? null]);
 };
 
-/** Returns the tracer with a name, however it is written; undefined if another kind has it. */
+/** Returns the tracer with a name, in any case; undefined if a provider of another kind has it. */
 function tracerNamed(
   { providers }: Pick<MeshConfig, 'providers'>,
   name: string | undefined,

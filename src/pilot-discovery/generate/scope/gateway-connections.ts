@@ -52,7 +52,7 @@ export function connectionsOf(
 
 /**
  * Returns the connections of each server. A server name of TLS belongs to the server that
- * terminates it, else to the first rule that has it. The names of AUTO_PASSTHROUGH are others.
+ * terminates it, else to the first rule that has it. AUTO_PASSTHROUGH does not use rules.
  */
 function ofListener(
   environment: Environment,
@@ -121,8 +121,7 @@ function passedOn(
 }
 
 /**
- * Returns whether a server has a host for a server name: one that contains the name, or is within
- * it.
+ * Returns whether a server has a host that matches a server name, or that the server name matches.
  */
 const isAt = ({ server }: MergedServer, rule: Rule, name: string): boolean =>
   server.hosts.some(

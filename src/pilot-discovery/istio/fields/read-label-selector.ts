@@ -2,7 +2,7 @@ import type { LabelRequirement, LabelSelector } from './label-selector.ts';
 import { labelName, matchLabels } from './match-labels.ts';
 import { below, list, members, needed, oneOf, type ReadMember, text, wrong } from './members.ts';
 
-/** Nobody writes more. Each change of a Namespace is compared with all of them. */
+/** More than anybody needs. Each change of a Namespace is compared with all selectors. */
 const most = { selectors: 256, expressions: 64, values: 256 };
 
 const operators: Readonly<Record<string, LabelRequirement['operator']>> = {

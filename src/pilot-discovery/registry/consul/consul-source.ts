@@ -57,13 +57,13 @@ export interface ConsulSourceOptions {
 
 /** The largest size of an answer, in bytes; and the largest number of services. */
 const most = { bytes: 16 << 20, services: 10_000 };
-/** How long Consul delays an answer without news, in ms; and the same if services share places. */
+/** How long Consul delays an answer if nothing changes, in ms: alone, or in turns. */
 const wait = { usual: 50_000, shared: 1_000 };
 /** The least time between two queries for a service, in ms. */
 const spacing = 1_000;
 /** How long an answer may take in addition, in ms. */
 const timeout = 10_000;
-/** Answers that come together are one change: 50 ms without one, or 1 s after the first. In ms. */
+/** Answers are one change until none comes for 50 ms, or until 1 s after the first. In ms. */
 const gather = { quiet: 50, most: 1_000 };
 
 /**

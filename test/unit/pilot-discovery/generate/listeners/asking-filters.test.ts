@@ -178,7 +178,7 @@ grpc_service:
       field: 'spec.provider.name',
       severity: 'warning',
     });
-    expect(flaw?.reason).toMatch(/, so what it is for is refused$/);
+    expect(flaw?.reason).toMatch(/, so the calls that it matches are refused$/);
   });
 
   it('refuse what two policies are for that ask two authorizers for one workload', () => {
@@ -189,8 +189,8 @@ grpc_service:
     const flaws = (...resources: readonly string[]) =>
       leftOut(environmentWith([service(), ...resources])).map(({ reason }) => reason);
     expect(flaws(asking('http'), other)).toEqual([
-      'AuthorizationPolicy/default/b asks grpc for the same workloads, so what it is for is refused',
-      'AuthorizationPolicy/default/a asks http for the same workloads, so what it is for is refused',
+      'AuthorizationPolicy/default/b asks grpc for the same workloads, so the calls that it matches are refused',
+      'AuthorizationPolicy/default/a asks http for the same workloads, so the calls that it matches are refused',
     ]);
     const select = (app: string) => `, selector: { matchLabels: { app: ${app} } }`;
     expect(
