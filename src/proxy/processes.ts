@@ -143,7 +143,7 @@ function reap(process: RunningProcess, reapers: Reapers, { tools }: Premises): v
   if (reaper !== undefined) reapers.set(process.baseId, reaper);
 }
 
-/** The admin endpoint of those that were published before. */
+/** Returns the address file of the processes that were published before. */
 function formerAddress(addressFile: string): string {
   return `${addressFile}-former`;
 }

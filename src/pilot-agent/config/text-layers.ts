@@ -43,7 +43,7 @@ interface Text {
 
 /**
  * Converts the texts of the configuration to layers, lowest first. A text that could not be read or
- * parsed is a problem, and no layer.
+ * parsed is a problem, and not a layer.
  *
  * A mistake in an annotation is only a warning, and the lower layers apply: an annotation must not
  * keep a proxy from serving. In the other texts this applies only to optional fields. (With a wrong

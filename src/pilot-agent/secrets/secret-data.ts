@@ -32,7 +32,7 @@ export function secretReading(
     return {
       type: 'refused',
       source: place,
-      reason: `${place}: it is one text, and no Secret with a key for each part`,
+      reason: `${place}: it is a single text, and not a Secret with a key for each part`,
     };
   }
   const data = bytesIn(content);

@@ -44,7 +44,7 @@ export interface CertificateContent {
 
 /**
  * Returns a certificate in PEM. It is signed in Node's thread pool. Rejects if the key cannot sign
- * so.
+ * with this algorithm.
  */
 export async function writeCertificate(
   content: CertificateContent,

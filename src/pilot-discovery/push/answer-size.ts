@@ -1,9 +1,9 @@
 import type { Answer } from './proxy-stream.ts';
 
-/** The bytes of a resource in an answer besides its body, name and type, nearly. */
+/** The approximate bytes of a resource in an answer, without its body, name and type. */
 const rest = 32;
 
-/** Returns the size of these answers when they are encoded, in bytes: nearly, and at once. Pure. */
+/** Returns the approximate size of these answers in bytes, without encoding them. Pure. */
 export const answerSize = (answers: readonly Answer[]): number =>
   answers.reduce(
     (sum, { typeUrl, resources }) =>

@@ -36,8 +36,8 @@ const piece = 64 << 10;
 
 /**
  * Reads a file that others may have put there, up to `most` bytes: a regular file, or a link to
- * one, as Kubernetes mounts them. Does not wait for anything else, nor read it. Synchronous, so
- * only for small files; never throws.
+ * one, as Kubernetes mounts them. Neither waits for anything else nor reads it. Synchronous,
+ * so only for small files; never throws.
  */
 export function readOutsideSync(path: string, most: number): OutsideFile {
   let fd: number | undefined;

@@ -50,9 +50,9 @@ export interface SocketOptions {
 /** The pauses after a lost stream, in ms. The server is on this machine: a question is cheap. */
 const pauses = { first: 100, longest: 5_000 };
 const spread = 0.2;
-/** In ms. After a stream that lasted this long since its first answer, the first pause is next. */
+/** In ms. If a stream lasted this long after its first answer, the pauses begin again. */
 const steady = 10_000;
-/** In ms. A server has the secrets at hand; it may have to have the first certificate signed. */
+/** In ms. A server has the secrets at hand, but may first have to request a certificate. */
 const longestSilence = 10_000;
 /** In ms. A certificate and the roots that belong to it come over two streams. */
 const together = 20;

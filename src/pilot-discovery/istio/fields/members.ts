@@ -77,8 +77,8 @@ export type Get = <T>(name: string, read: ReadMember<T>) => T;
 /**
  * Reads an object by its members, which may be spelled as in protobuf's JSON (`targetPort`) or as
  * protobuf's fields (`target_port`). A member that `make` did not read is a flaw of the severity
- * that `unknown` of the place has. A member in `later` is known to Istio but has no effect yet: a
- * warning.
+ * that `unknown` of the place has. A member in `later` is known to Istio but has no effect yet,
+ * which is a warning.
  */
 export function members<T>(
   value: unknown,

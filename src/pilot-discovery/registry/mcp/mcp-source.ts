@@ -65,8 +65,8 @@ const slice = 8;
  * the changes. The readers are those of files. If the server is away, or an answer cannot be read,
  * the known resources stay until it answers.
  *
- * If it is for some namespaces, it also asks for those that their Sidecars name: with a new
- * connection if a Sidecar names another one. Until that answers, the known resources stay.
+ * If the options name namespaces, it also asks for those that their Sidecars name. If a Sidecar
+ * later names another one, it connects again. Until then the known resources stay.
  *
  * Cold; never completes, never errors.
  */

@@ -80,7 +80,7 @@ describe('the data of a Secret', () => {
     expect(secretReading('a', 'a', 'text', 0)).toEqual({
       type: 'refused',
       source: 'a',
-      reason: 'a: it is one text, and no Secret with a key for each part',
+      reason: 'a: it is a single text, and not a Secret with a key for each part',
     });
   });
 });
