@@ -7,7 +7,7 @@ import { ownMember } from '../../shared/text/own-member.ts';
 import { type Check, finding } from './facts.ts';
 import type { AnalysisFinding } from './finding.ts';
 
-/** Routes and matches that nothing reaches, since an earlier route takes all of it. */
+/** Routes and matches that no call reaches, because earlier routes take all of their calls. */
 export const checkReach: Check = function* ({ virtualServices }) {
   for (const rule of virtualServices) {
     yield* hidden(rule, 'http', rule.spec.http, covers);
@@ -53,10 +53,10 @@ function reasonOf(kind: string, indexes: readonly number[]): string {
   const routes = [...new Set(indexes)].sort((a, b) => a - b).map((index) => `${kind}[${index}]`);
   const takers =
     routes.length === 1 ? `${routes.join('')} takes` : `${routes.join(' and ')} together take`;
-  return `nothing reaches it, since ${takers} all of it: put it before, or remove it`;
+  return `no call reaches it, because ${takers} all of them: put it before, or remove it`;
 }
 
-/** Whether each request that `narrow` takes is one of those that `wide` takes. Never too often. */
+/** Whether `wide` takes each request that `narrow` takes; false if that is not certain. */
 function covers(wide: HttpMatch, narrow: HttpMatch): boolean {
   return (
     coversText(wide.uri, narrow.uri) &&

@@ -9,7 +9,7 @@ export interface DuplicateHost {
   readonly second: Rule;
 }
 
-/** The earlier rules of a host: the first of all, of those for all namespaces, and of each one. */
+/** The first rule of a host: of all rules, of those for all namespaces, and for each namespace. */
 interface EarlierRules {
   readonly first: Rule;
   everywhere: Rule | undefined;

@@ -12,9 +12,9 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { ContributingSource, Contribution } from '../../sources/contribution.ts';
 
 /**
- * Emits the sources that the first Envoy waits for, when they or the reasons why they cannot be
- * read change, and finally an empty list; then completes. Emits nothing if Envoy does not wait.
- * Never errors.
+ * Emits the sources that the first Envoy waits for, and why they cannot be read; emits again when
+ * one of them changes. Finally emits an empty list, and completes. Emits nothing if Envoy does not
+ * wait. Never errors.
  *
  * Envoy waits if its configuration comes from a source and none has been read yet, unless a custom
  * configuration can serve meanwhile.

@@ -16,7 +16,7 @@ export function exportTo(namespace: string, nowhere: 'too' | 'not'): ReadMember<
     names.forEach((name, index) => {
       const namePlace = below(place, `[${index}]`);
       if (name === '~' && nowhere === 'not')
-        wrong(namePlace, `'~' hides services alone: use '.' for its own namespace`);
+        wrong(namePlace, `'~' is only for services: use '.' for its own namespace`);
       else if (!['*', '~'].includes(name) && !isLabel(name))
         wrong(namePlace, `'${name}' is no namespace: name one, or '.' for its own, or '*' for all`);
       else if (names.indexOf(name) !== index) wrong(namePlace, `'${name}' is there twice`);

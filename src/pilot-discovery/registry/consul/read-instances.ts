@@ -39,7 +39,8 @@ export function readInstances(body: unknown): ReadInstances {
   const instances = new Map<string, ReadInstance>();
   for (const row of body.map(rowOf)) {
     const { name, address, port, protocol, status } = row;
-    if (!isName(name)) problems.push(`an instance is not used: its name is too long or no text`);
+    if (!isName(name))
+      problems.push(`an instance is not used: its name is too long, or is not a text`);
     else if (port === 0) problems.push(`${name} is not used: it has no port`);
     else if (isIP(address) === 0)
       problems.push(`${name} is not used: its address '${address}' is no IP address`);

@@ -23,7 +23,7 @@ export const agentEvents = {
   /** A connection broke while no code listened for its errors. The agent goes on. */
   'connection.broken': warn('a connection broke, and the agent goes on'),
   /** A server could not accept a connection. It accepts the next ones. */
-  'connection.not_taken': warn('a connection could not be taken: the server goes on'),
+  'connection.not_taken': warn('a connection could not be accepted: the server goes on'),
   /** A part around the core of the agent has failed. It is started again. */
   'part.failed': error('a part of the agent failed, and is started again'),
   /** A small program that takes part in a start is not in PATH. */
@@ -103,7 +103,7 @@ export const agentEvents = {
   /** The status server could not answer a request. */
   'status.request_failed': error('a request could not be answered'),
   /** The agent cannot listen on the status socket. `status` and `top` do not find it. */
-  'status.socket_failed': warn('the status socket cannot be listened on'),
+  'status.socket_failed': warn('the agent cannot listen on the status socket'),
   /** The log files are opened again. */
   'log.reopened': info('log files are opened again'),
   /** A log file cannot be opened again. The agent writes to the old one. */

@@ -542,7 +542,7 @@ describe('a route that nothing reaches', () => {
           `hosts: [a.test]\nhttp:\n${matches.map((match) => `- { match: ${match}, ${route} }`).join('\n')}`,
         ),
     }).map((line) =>
-      /\[(IST\d+)\].*spec\.(\S+): .*since (\S+(?: and \S+)*)/.exec(line)?.slice(1).join(' '),
+      /\[(IST\d+)\].*spec\.(\S+): .*because (\S+(?: and \S+)*)/.exec(line)?.slice(1).join(' '),
     );
 
   it.each<[what: string, matches: readonly string[], lines: readonly string[]]>([
