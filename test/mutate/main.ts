@@ -9,12 +9,13 @@ import { workshop } from './workshop.ts';
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: '' },
+    /** Mutants whose ids begin with one of these texts. */
+    only: { type: 'string', multiple: true, default: [''] as string[] },
     workers: { type: 'string', default: '2' },
     report: { type: 'string', default: 'test/mutate/report.md' },
   },
 });
-const chosen = mutants.filter(({ id }) => id.startsWith(values.only));
+const chosen = mutants.filter(({ id }) => values.only.some((text) => id.startsWith(text)));
 const misplaced = chosen.filter(
   (mutant) => mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) === undefined,
 );

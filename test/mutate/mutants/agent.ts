@@ -537,4 +537,10 @@ export const agent: readonly Mutant[] = [
     find: '{ ...change, from: earlier.from }',
     replace: 'change',
   },
+  {
+    id: 'agent/parent-time-after-its-end',
+    file: 'epochs/lineage.ts',
+    find: 'epoch !== undefined && hasParent(state, epoch)',
+    replace: 'epoch !== undefined',
+  },
 ];

@@ -559,4 +559,58 @@ export const generate: readonly Mutant[] = [
     find: 'return `outbound|${String(port)}|${subset}|${host}`',
     replace: "return 'PassthroughCluster'",
   },
+  {
+    id: 'generate/external-gateways-label',
+    file: 'pilot-discovery/environment/external-gateways.ts',
+    find: "network === ''",
+    replace: "network !== 'none'",
+  },
+  {
+    id: 'generate/external-gateways-port',
+    file: 'pilot-discovery/environment/external-gateways.ts',
+    find: 'port >= 1 && port <= 65_535',
+    replace: 'port >= 1',
+  },
+  {
+    id: 'generate/external-gateways-once',
+    file: 'pilot-discovery/environment/external-gateways.ts',
+    find: 'gateway) => [keyOfGateway(gateway), gateway]',
+    replace: 'gateway, index) => [String(index), gateway]',
+  },
+  {
+    id: 'generate/external-gateways-written',
+    file: 'pilot-discovery/environment/external-gateways.ts',
+    find: '[...added, ...networks.gateways]',
+    replace: '[...networks.gateways, ...added]',
+  },
+  {
+    id: 'generate/external-gateways-changed',
+    file: 'pilot-discovery/environment/build-environment.ts',
+    find: 'writtenNetworks === before.writtenNetworks && externalServices === before.externalServices',
+    replace: 'writtenNetworks === before.writtenNetworks',
+  },
+  {
+    id: 'generate/external-addresses',
+    file: 'pilot-discovery/istio/hosts/read-kubernetes-service.ts',
+    find: "=== 'LoadBalancer' ? balanced",
+    replace: "!== '' ? balanced",
+  },
+  {
+    id: 'generate/external-names',
+    file: 'pilot-discovery/istio/hosts/read-kubernetes-service.ts',
+    find: "role === 'gateway' && ip === ''",
+    replace: "ip !== ''",
+  },
+  {
+    id: 'generate/external-registry',
+    file: 'pilot-discovery/istio/mesh/read-mesh-networks.ts',
+    find: "ranges.includes('cluster') ||",
+    replace: '',
+  },
+  {
+    id: 'generate/external-status',
+    file: 'pilot-discovery/registry/kubernetes/followed-kinds.ts',
+    find: "only(status, ['loadBalancer'])",
+    replace: '{}',
+  },
 ];

@@ -115,4 +115,10 @@ export const mcp: readonly Mutant[] = [
     find: "named.includes('*')",
     replace: 'false',
   },
+  {
+    id: 'mcp/waypoint',
+    file: 'pilot-discovery/registry/mcp/mcp-source.ts',
+    find: 'id: `waypoint~',
+    replace: 'id: `sidecar~',
+  },
 ];

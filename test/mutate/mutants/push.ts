@@ -415,4 +415,58 @@ export const push: readonly Mutant[] = [
     find: '...access.filters.tcp,',
     replace: '',
   },
+  {
+    id: 'push/names-counted',
+    file: 'pilot-discovery/push/request-bytes.ts',
+    find: 'field === namesField ? (names += 1)',
+    replace: 'field === namesField ? (names = 1)',
+  },
+  {
+    id: 'push/names-in-one-part',
+    file: 'pilot-discovery/push/request-bytes.ts',
+    find: 'isOnePart &&= names === 1 || to === begun;',
+    replace: '',
+  },
+  {
+    id: 'push/names-of-whole-requests',
+    file: 'pilot-discovery/push/request-bytes.ts',
+    find: 'let isOnePart = nodeField === 2;',
+    replace: 'let isOnePart = true;',
+  },
+  {
+    id: 'push/names-of-a-message',
+    file: 'pilot-discovery/push/request-bytes.ts',
+    find: 'const isMessage = cursor.pos === bytes.length;',
+    replace: 'const isMessage = true;',
+  },
+  {
+    id: 'push/names-in-utf8',
+    file: 'pilot-discovery/push/request-bytes.ts',
+    find: ' && isUtf8(bytes.subarray(from, to))',
+    replace: '',
+  },
+  {
+    id: 'push/names-and-no-group',
+    file: 'pilot-discovery/push/request-bytes.ts',
+    find: 'return Number.isNaN(type);',
+    replace: 'return true;',
+  },
+  {
+    id: 'push/names-and-the-rest',
+    file: 'pilot-discovery/push/request-with-names.ts',
+    find: ', bytes.subarray(to)]',
+    replace: ']',
+  },
+  {
+    id: 'push/names-again',
+    file: 'shared/xds/subscription-names.ts',
+    find: 'digest !== undefined && digest === before.namesDigest',
+    replace: 'digest === version',
+  },
+  {
+    id: 'push/names-turned',
+    file: 'shared/xds/subscription-names.ts',
+    find: '? before : { ...before, namesDigest: digest };',
+    replace: '? before : before;',
+  },
 ];

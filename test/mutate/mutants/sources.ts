@@ -211,4 +211,10 @@ export const sources: readonly Mutant[] = [
     find: '- last < busy',
     replace: '- last < 0',
   },
+  {
+    id: 'sources/consul-500',
+    file: 'shared/consul/consul-query.ts',
+    find: 'status === 500 ? ',
+    replace: 'status === 501 ? ',
+  },
 ];

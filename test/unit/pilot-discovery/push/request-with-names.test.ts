@@ -41,6 +41,8 @@ it('decodes names only if they are others than those of the request before', () 
   expect(decode).toHaveBeenCalledTimes(1); // the rest of the request
   const turned = withNames<ToyKind>(policy, first, read('2', names.toReversed()).names, undefined);
   expect(turned.names).toBe(first.names);
+  const same = { ...read('2', names.toReversed()).names, names: [] };
+  expect(withNames<ToyKind>(policy, turned, same, undefined)).toBe(turned);
   const fewer = withNames<ToyKind>(policy, turned, read('3', names.slice(1)).names, undefined);
   expect(fewer.names).toEqual(new Set(names.slice(1)));
 });

@@ -127,6 +127,14 @@ describe('a mistake in a Service', () => {
     ],
     [service(http, '{ namespace: a }'), 'error 3 metadata.name: it is missing'],
     [
+      `${service('ports: [{ port: 80 }]\nexternalIPs: [a.b]')}`,
+      "error 6 spec.externalIPs[0]: 'a.b' is no IP address",
+    ],
+    [
+      `${service(http, '{ name: a, labels: { topology.istio.io/network: b } }')}status: { loadBalancer: { ingress: [{ hostname: c.d }] } }\n`,
+      "warning 6 status.loadBalancer.ingress[0]: 'c.d' is no gateway of its network: names are not resolved, give its address",
+    ],
+    [
       'apiVersion: v2\nkind: Service\nmetadata: { name: a }\nspec: { ports: [{ port: 80 }] }\n',
       "error 1 apiVersion: 'v2' is not v1",
     ],
