@@ -127,7 +127,7 @@ describe('a mistake in a Service', () => {
     ],
     [service(http, '{ namespace: a }'), 'error 3 metadata.name: it is missing'],
     [
-      `${service('ports: [{ port: 80 }]\nexternalIPs: [a.b]')}`,
+      service('ports: [{ port: 80 }]\nexternalIPs: [a.b]'),
       "error 6 spec.externalIPs[0]: 'a.b' is no IP address",
     ],
     [
