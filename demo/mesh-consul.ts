@@ -52,7 +52,8 @@ export function findConsul(named: string | undefined, path: string | undefined):
       ? findExecutable('consul', path)
       : findExecutable(basename(named), dirname(resolve(named)));
   if (program !== undefined) return program;
-  const place = named === undefined ? 'there is no consul in PATH' : `${named} is no executable`;
+  const place =
+    named === undefined ? 'there is no consul in PATH' : `${named} is not an executable`;
   throw new Fatal(
     `${place}: install Consul, or name its program by --consulBinary FILE`,
     exitCodes.unavailable,

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 
 /**
- * A plain object is no map of names that come from outside: it has `constructor`, `toString` and
+ * A plain object is not a map of names that come from outside: it has `constructor`, `toString` and
  * `__proto__` before anybody has put something in. Finds a member that is read or written by a name
  * that is known only at run time, and `name in object`. A Map, `Object.hasOwn` around it, and
  * Object.fromEntries are right.

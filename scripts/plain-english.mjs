@@ -12,6 +12,10 @@ const markers = [
   [/\bbut for\b/i, "'except'"],
   [/\bfor (?:that|want) of\b|\bby reason of\b/i, "'because', or 'without'"],
   [/\bin place of that of\b|\bthat is none\b|\bthere is none of\b/i, 'name the thing'],
+  [
+    /(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b|such\b|one\b)/i,
+    "'is not a', or 'is not'",
+  ],
   [/\bwhichever way\b|\bfrom then on\b|\blikewise\b/i, 'say which'],
   [
     /\bwhere (?:it|they|one|this|nobody|nothing|no|there (?:is|are))\b(?! (?:comes?|is|are|begins?|ends?|goes?|leads?)\b(?: from)?[.,)]?(?:\s|$))/i,

@@ -29,6 +29,8 @@ describe('the check of plain English', () => {
     'Whoever may write the folder decides.',
     'An agent starts one where it may.',
     'One is made where there is none.',
+    'The answer is no JSON.',
+    'These are no names of headers.',
     `${'word '.repeat(46)}ends.`,
   ])('finds one flaw or more in: %s', (sentence) => {
     expect(reasons(`Envoy serves. ${sentence}`)).not.toEqual([]);
@@ -40,6 +42,7 @@ describe('the check of plain English', () => {
     'Each line shows a value and where it comes from.',
     'The first sentence says where it is.',
     'The parent is told to drain.',
+    'There is no parent, and the agent is no longer ready.',
     'The agent knows what Envoy needs.',
     '`Of what` and `anew` are code.',
     '## What it does\n\n## Where it is',

@@ -54,7 +54,7 @@ export function checkPause(outOfMemory: boolean, unchecked: number): number | un
   return outOfMemory ? memoryRepeat : repeats[unchecked];
 }
 
-/** Handles a check that came to no verdict, which is no refusal. */
+/** Handles a check that came to no verdict, which is not a refusal. */
 export function unchecked(state: Running, hash: string, outOfMemory: boolean): AgentStep<Running> {
   const claimed = checkedClaim(state, hash);
   if (claimed === undefined) return stay(state);

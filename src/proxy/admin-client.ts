@@ -189,7 +189,7 @@ export function openAnswer(
 }
 
 /**
- * Parses Envoy's `/stats` as text: one `name: value` a line. Leaves out values that are no number
+ * Parses Envoy's `/stats` as text: one `name: value` a line. Leaves out values that are not numbers
  * (histograms, text readouts).
  */
 export function parseStats(body: string): ReadonlyMap<string, number> {

@@ -140,7 +140,7 @@ function withLog<T>(logFile: string, use: (fd: number, length: number) => T): T 
   const fd = openSync(logFile, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   try {
     const stats = fstatSync(fd);
-    if (!stats.isFile()) throw new Error(`${logFile} is no regular file`);
+    if (!stats.isFile()) throw new Error(`${logFile} is not a regular file`);
     return use(fd, stats.size);
   } finally {
     closeSync(fd);

@@ -78,7 +78,7 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0]);
-    return { ok: false, reason: `it is no YAML (${error.code})`, position: { line, column: col } };
+    return { ok: false, reason: `it is not YAML (${error.code})`, position: { line, column: col } };
   }
   visit(document, {
     Pair(_, { key }) {
@@ -88,5 +88,5 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
   const read = valueOfYaml(() => document.toJS() as unknown);
   return read.ok
     ? read
-    : { ok: false, reason: `it is no YAML that can be unfolded: ${read.reason}` };
+    : { ok: false, reason: `it is not YAML that can be unfolded: ${read.reason}` };
 }

@@ -61,7 +61,7 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
     if (!above.ok) return { ok: false, reason: `${name}${placeOf(above)}: ${above.reason}` };
     if (above.value === undefined || above.value === null) continue; // it is empty
     const over = placed(above.value, path);
-    if (!isObject(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
+    if (!isObject(over)) return { ok: false, reason: `${name}: it is not YAML with fields` };
     whole = mergeMessages(whole, over);
   }
   return {
@@ -115,7 +115,7 @@ function parseEnvoyJson(text: string): Parsed {
   try {
     return { ok: true, value: parseJson(text) };
   } catch (error) {
-    return { ok: false, reason: error instanceof TooDeep ? error.message : 'it is no JSON' };
+    return { ok: false, reason: error instanceof TooDeep ? error.message : 'it is not JSON' };
   }
 }
 

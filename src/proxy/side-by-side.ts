@@ -68,7 +68,7 @@ export function adminOverride(host: string, port: number): string {
 /**
  * Returns the bootstrap `text` with changed clusters. If a cluster leads to the admin endpoint of
  * this bootstrap on a loopback address, it leads to `port` instead. So a listener for metrics
- * follows a rescue. Undefined if it has no such cluster, or is no JSON; the agent's own
+ * follows a rescue. Undefined if it has no such cluster, or is not JSON; the agent's own
  * configuration is JSON. Pure.
  */
 export function followAdmin(text: string, port: number): string | undefined {

@@ -181,7 +181,7 @@ function openRegular(path: string): number {
   );
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);
-  throw new Error(`${path} is no regular file`);
+  throw new Error(`${path} is not a regular file`);
 }
 
 /**

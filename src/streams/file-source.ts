@@ -21,7 +21,7 @@ interface MarkedReading {
 }
 
 /**
- * Reads a file. If it is no regular file, or larger than a configuration of Envoy, it counts as
+ * Reads a file. If it is not a regular file, or larger than a configuration of Envoy, it counts as
  * absent.
  */
 function read(path: string): Observable<MarkedReading> {

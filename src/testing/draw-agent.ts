@@ -192,8 +192,8 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
 }
 
 /**
- * Changes the hashes as the agent does: content that it sets in the running Envoy, or pushes, is no
- * reason for an epoch.
+ * Changes the hashes as the agent does: content that it sets in the running Envoy, or pushes, is
+ * not a reason for an epoch.
  */
 function asRun({ changes$, reading$ }: ConfigSource): ConfigSource {
   const isReason = ({ use }: Contribution) => use !== 'runtime' && use !== 'secret';

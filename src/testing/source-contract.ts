@@ -117,7 +117,7 @@ const trials: Readonly<Record<string, Trial>> = {
       again.stop();
     }
   },
-  'an outage is no change, and a change after it is emitted': async (
+  'an outage is not a change, and a change after it is emitted': async (
     { change, outage },
     { read, nextSign, isListening },
   ) => {

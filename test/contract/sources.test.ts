@@ -148,7 +148,7 @@ describe('the contract', () => {
         ),
       }));
     expect(await broken(lost)).toEqual([
-      'an outage is no change, and a change after it is emitted',
+      'an outage is not a change, and a change after it is emitted',
     ]);
   });
 

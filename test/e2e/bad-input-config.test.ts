@@ -86,11 +86,11 @@ describe('a configuration that can not be', () => {
       {
         flags: ['--meshConfig', '@/certs'],
         code: 78,
-        why: /^mesh file @\/certs: cannot be read: it is a directory, and no regular file/,
+        why: /^mesh file @\/certs: cannot be read: it is a directory, and not a regular file/,
       },
     ],
     [
-      'a mesh file that is no YAML',
+      'a mesh file that is not YAML',
       {
         files: { mesh: 'defaultConfig: {a: [}' },
         flags: ['--meshConfig', '@/mesh'],
@@ -108,7 +108,7 @@ describe('a configuration that can not be', () => {
       },
     ],
     [
-      'PROXY_CONFIG that is no YAML',
+      'PROXY_CONFIG that is not YAML',
       { env: { PROXY_CONFIG: '{bogus: [}' }, code: 78, why: /^PROXY_CONFIG: line 1, column \d+: / },
     ],
     [
@@ -172,9 +172,9 @@ describe('a configuration that can not be', () => {
 
   it.each<[what: string, override: string, why: RegExp]>([
     [
-      'is no YAML',
+      'is not YAML',
       '{a: [}',
-      /^Envoy refuses its configuration: ISTIO_BOOTSTRAP_OVERRIDE \S+\/o\/over\.yaml:1:6: it is no YAML/,
+      /^Envoy refuses its configuration: ISTIO_BOOTSTRAP_OVERRIDE \S+\/o\/over\.yaml:1:6: it is not YAML/,
     ],
     [
       'has a field that Envoy does not know',

@@ -396,7 +396,7 @@ describe('an Envoy that is none', () => {
     );
   });
 
-  it('is no program: 69', async () => {
+  it('is not a program: 69', async () => {
     const path = join(rig.folder, 'garbage');
     writeFileSync(path, '\0\x01\x02garbage', { mode: 0o755 });
     const agent = rig.start(['--binaryPath', path, '--envoyRestartBudget', '1']);
@@ -427,7 +427,7 @@ describe('an Envoy that ends by itself', () => {
     expect(launches(agent)).toBe(2);
   });
 
-  it('with 7 whatever it is asked: the same, for that is no word about the configuration', async () => {
+  it('with 7 whatever it is asked: the same, for that is not a word about the configuration', async () => {
     const agent = rig.start([
       '--binaryPath',
       fakeEnvoy(rig, 'exit 7'),

@@ -112,7 +112,7 @@ describe('pilot-discovery with bad input', () => {
   });
 
   it.each<[what: string, make: (file: string) => unknown, reason: string]>([
-    ['is a FIFO', (file) => execFileSync('mkfifo', [file]), 'it is a FIFO, and no regular file'],
+    ['is a FIFO', (file) => execFileSync('mkfifo', [file]), 'it is a FIFO, and not a regular file'],
     [
       'has 300 KB',
       (file) => writeFileSync(file, `# ${'x'.repeat(300_000)}\n`),

@@ -132,7 +132,7 @@ describe('each variable about tokens', () => {
   });
 
   it.each([
-    ['{', /JWT_RULE: it is no object in JSON/],
+    ['{', /JWT_RULE: it is not an object in JSON/],
     ['{"issuer":"https://a"}', /JWT_RULE: audiences: it is missing/],
     ['{"issuer":"a","audiences":["b"]}', /JWT_RULE: it has no jwks and no jwksUri/],
     ['{"issuer":"https://a","audiences":["b"],"jwksUrl":"x"}', /jwksUrl: .*did you mean jwksUri/],

@@ -212,7 +212,7 @@ describe('two sidecars that live from pilot-discovery', () => {
       );
     await expect.poll(refused, effective).toHaveLength(4);
     expect(refused().sort()).toEqual([
-      expect.stringMatching(/^60-yaml\.yaml:\d+ {2}it is no YAML/),
+      expect.stringMatching(/^60-yaml\.yaml:\d+ {2}it is not YAML/),
       expect.stringMatching(/^61-field\.yaml:\d+ spec\.location /),
       expect.stringMatching(/^62-regex\.yaml:\d+ spec\.http\[0\]\.match\[0\]\.uri\.regex /),
       expect.stringMatching(

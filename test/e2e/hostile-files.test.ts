@@ -42,13 +42,13 @@ describe('at the start', () => {
       'a mesh file that is a FIFO',
       fifo,
       '--meshConfig',
-      /^mesh file \S+: cannot be read: it is a FIFO, and no regular file$/,
+      /^mesh file \S+: cannot be read: it is a FIFO, and not a regular file$/,
     ],
     [
       'a mesh file without end',
       endless,
       '--meshConfig',
-      /^mesh file \S+: cannot be read: it is a device, and no regular file$/,
+      /^mesh file \S+: cannot be read: it is a device, and not a regular file$/,
     ],
     [
       'a mesh file with 100,000 names',
@@ -60,13 +60,13 @@ describe('at the start', () => {
       'a template that is a FIFO',
       fifo,
       '--templateFile',
-      /cannot be read: it is a FIFO, and no regular file$/,
+      /cannot be read: it is a FIFO, and not a regular file$/,
     ],
     [
       'a custom configuration without end',
       endless,
       '--customConfigFile',
-      /cannot be read: it is a device, and no regular file$/,
+      /cannot be read: it is a device, and not a regular file$/,
     ],
   ])('%s is told at once, in one line', async (_, make, flag, why) => {
     put('input', make);
@@ -166,14 +166,14 @@ describe('an agent that runs', () => {
       'mesh',
       fifo,
       'config.refused',
-      'cannot be read: it is a FIFO, and no regular file',
+      'cannot be read: it is a FIFO, and not a regular file',
     ],
     [
       'a template without end',
       'bootstrap.json',
       endless,
       'config.refused',
-      'cannot be read: it is a device, and no regular file',
+      'cannot be read: it is a device, and not a regular file',
     ],
   ])('says what is wrong with %s, and answers on', async (_, name, make, event, why) => {
     put('etc/istio/pod/annotations', text('a="b"'));
@@ -195,7 +195,7 @@ describe('an agent that runs', () => {
     rmSync(key);
     fifo(key);
     expect((await agent.said('config.refused'))['reason']).toContain(
-      `${key}: the key cannot be read: it is a FIFO, and no regular file`,
+      `${key}: the key cannot be read: it is a FIFO, and not a regular file`,
     );
     expect((await rig.ready()).status).toBe(200);
   });

@@ -137,7 +137,7 @@ it('where the next agent finds a configuration that is refused, the kept Envoy g
   await after.said('epoch.live', 1);
 });
 
-it('what is in the list but is another process, and what is no list, are stale: the Envoy is killed, and a new one started', async () => {
+it('what is in the list but is another process, and what is not a list, are stale: the Envoy is killed, and a new one started', async () => {
   rig = await makeRig();
   for (const list of ['garbage', undefined]) {
     const before = rig.start(keep, { env });

@@ -148,7 +148,7 @@ it('a thousand writes in a window are one epoch, with what was written last', as
   await agent.said('epoch.live', 0);
   const chain = readFileSync(join(rig.certDir, 'cert-chain.pem'), 'utf8');
   const isHeard = () => agent.log().some(({ event }) => event === 'config.change_seen');
-  // Before the files are watched a change is no window.
+  // Before the files are watched a change is not a window.
   await expect
     .poll(() => isHeard() || writeFileSync(join(rig.certDir, 'cert-chain.pem'), chain))
     .toBe(true);

@@ -225,7 +225,7 @@ describe('an agent as a part of a program', () => {
     expect(rig.envoys()).toEqual([]);
   });
 
-  it('runs over a proxy that is no Envoy', async () => {
+  it('runs over a proxy that is not an Envoy', async () => {
     const started: number[] = [];
     const proxy: Proxy = {
       run: ({ epoch }, signals$) => {

@@ -142,6 +142,6 @@ it('`npm run mesh -- --consul` says in one line that there is no Consul, and end
   const demo = startDemo('--consulBinary', join(folder, 'consul'));
   expect(await demo.ended).toEqual([69, null]);
   expect(demo.said()).toMatch(
-    /^mesh: .* is no executable: install Consul, .* --consulBinary FILE\n$/,
+    /^mesh: .* is not an executable: install Consul, .* --consulBinary FILE\n$/,
   );
 });

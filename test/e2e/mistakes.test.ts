@@ -141,7 +141,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     what: 'argument missing',
     fix: 'see pilot-agent proxy --help',
   },
-  'a source that is no URL': {
+  'a source that is not a URL': {
     args: proxy('--configUrl', 'ftp://host'),
     code: 64,
     where: '--configUrl',
@@ -178,7 +178,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     what: "'istiod' is not",
     fix: 'host:port',
   },
-  'labels that are no JSON': {
+  'labels that are not JSON': {
     args: proxy(),
     env: { ISTIO_METAJSON_LABELS: 'app=shop' },
     code: 78,
@@ -242,11 +242,11 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     what: 'ends before',
     fix: 'it is whole',
   },
-  'a configuration that is no YAML': {
+  'a configuration that is not YAML': {
     args: custom('yaml.yaml'),
     code: 78,
     where: '@/yaml.yaml:2:1',
-    what: 'is no YAML',
+    what: 'is not YAML',
     fix: 'end of sequence flow not found',
   },
   'an override with a slip': {

@@ -155,7 +155,7 @@ describe('an override', () => {
       );
       writeFileSync(file, 'node: [hush');
       const { reason } = await agent.said('config.refused');
-      expect(reason).toBe(`ISTIO_BOOTSTRAP_OVERRIDE ${file}:1:12: it is no YAML (BAD_INDENT)`);
+      expect(reason).toBe(`ISTIO_BOOTSTRAP_OVERRIDE ${file}:1:12: it is not YAML (BAD_INDENT)`);
       expect((await rig.ready()).status).toBe(200);
       writeFileSync(file, 'stats_flush_interval: 9s');
       await agent.said('epoch.live', 1);
@@ -167,11 +167,11 @@ describe('an override', () => {
       writeFileSync(file, 'node: [hush');
       const agent = rig.start([], { env: { ISTIO_BOOTSTRAP_OVERRIDE: file } });
       expect(await agent.exit).toEqual({ code: 78, signal: null });
-      expect(agent.errors()).toContain(`ISTIO_BOOTSTRAP_OVERRIDE ${file}:1:12: it is no YAML`);
+      expect(agent.errors()).toContain(`ISTIO_BOOTSTRAP_OVERRIDE ${file}:1:12: it is not YAML`);
       expect(agent.output() + agent.errors()).not.toContain('hush');
     });
 
-    it('that Envoy takes and other readers of YAML do not is no bar to a rescue', async () => {
+    it('that Envoy takes and other readers of YAML do not is not a bar to a rescue', async () => {
       const file = join(rig.folder, 'override.yaml');
       writeFileSync(file, 'node: {cluster: hush}\nnode: {cluster: other}\n');
       const agent = rig.start([], { env: { ISTIO_BOOTSTRAP_OVERRIDE: file } });

@@ -39,7 +39,7 @@ describe('the status port', () => {
         port: rig.ports.status,
         path,
         agent: false,
-        headers: { 'x-prometheus-scrape-timeout-seconds': '60' }, // a busy machine is no slow source
+        headers: { 'x-prometheus-scrape-timeout-seconds': '60' }, // a busy machine is not a slow source
       }),
       'response',
     )) as [IncomingMessage];

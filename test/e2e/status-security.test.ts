@@ -4,7 +4,7 @@ import { leftOut } from '../support/left-out.ts';
 
 const matrix = [process.execPath, '--import', 'tsx', 'test/support/status-matrix.ts'] as const;
 const other = '10.99.0.1';
-/** A network of its own, in which the machine has an address that is no loopback. */
+/** A network of its own, in which the machine has an address that is not a loopback. */
 const namespace = [
   'unshare',
   '-n',

@@ -138,7 +138,7 @@ it('Envoy asks each client for a certificate of a trust domain that the socket n
   expect(await answered(rig.ports.listen, rig.ca.rootCert)).toBeUndefined();
 });
 
-it('a socket whose server has died is awaited, and a file that is no socket is not used', async () => {
+it('a socket whose server has died is awaited, and a file that is not a socket is not used', async () => {
   const { rig, authority } = signed;
   writeFileSync(path(), '');
   const first = signed.start(hasty);

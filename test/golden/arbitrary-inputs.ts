@@ -55,7 +55,7 @@ const duration = fc.oneof(
 );
 const count = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
-/** The files are those of the golden folder: that they exist is no matter of the bootstrap. */
+/** The files are those of the golden folder: that they exist does not depend on the bootstrap. */
 const tls: fc.Arbitrary<TlsSettings> = fc.record({
   mode: fc.constantFrom('DISABLE', 'SIMPLE', 'MUTUAL'),
   caCertificates: fc.oneof(

@@ -44,7 +44,7 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
     const log = `${file}.log`;
     writeFileSync(file, text.replaceAll(certificates, folder));
     const errors = openSync(log, 'w');
-    // Its output stream is no pipe: those of Node are sockets, and Envoy cannot open /dev/stdout
+    // Its output stream is not a pipe: those of Node are sockets, and Envoy cannot open /dev/stdout
     // then.
     const child = spawn(
       found.path,

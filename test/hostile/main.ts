@@ -13,7 +13,9 @@ const { values } = parseArgs({ options: { only: { type: 'string', default: '' } 
 /** So many control planes wait for their minute beside the one that is attacked. */
 const most = 12;
 
-/** A mesh of 500 services, so that what is in use is no matter of what the program itself takes. */
+/**
+ * A mesh of 500 services, so that what is in use does not depend on what the program itself takes.
+ */
 const services = Object.fromEntries(
   Array.from({ length: 10 }, (_, file) => [
     `services-${file}.yaml`,

@@ -146,7 +146,7 @@ describe('a child that is killed after it took over', () => {
 
 // Its child is seen LIVE at 10.5 s, and tells it to end about 60 s later.
 describe('a parent that ends while its child is LIVE, and its time is over,', () => {
-  it.each(['68501ms c', '72501ms c', '72501ms k'])('is no crash (%s)', (life) =>
+  it.each(['68501ms c', '72501ms c', '72501ms k'])('is not a crash (%s)', (life) =>
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = [life, '-'];

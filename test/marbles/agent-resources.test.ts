@@ -120,7 +120,7 @@ describe('a claim while resources are missing', () => {
 
   // The child loses its parent 2 s after it is LIVE: it will end, and can be nobody's parent.
   it(
-    'is no claim that waits where the one that serves has lost its parent: a rescue follows at once',
+    'is not a claim that waits where the one that serves has lost its parent: a rescue follows at once',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '11s': 'c' }));
       const resources$ = m.hot('10.6s m', missing);

@@ -21,7 +21,7 @@ describe('a check without a verdict', () => {
   );
 
   it(
-    'is no refusal: the next verdict decides',
+    'is not a refusal: the next verdict decides',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const agent = scriptedAgent(

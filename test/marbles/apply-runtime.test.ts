@@ -16,7 +16,9 @@ const wishes: Record<string, RuntimeWish> = {
   c: { ...b, epoch: 1 },
 };
 
-/** An admin endpoint that answers with these statuses, the last of which stays; 0 is no answer. */
+/**
+ * An admin endpoint that answers with these statuses, the last of which stays; 0 is not an answer.
+ */
 function admin(...statuses: readonly number[]) {
   const asked$ = new Subject<string>();
   let next = 0;

@@ -246,7 +246,7 @@ describe('one status of a source with a fallback', () => {
   };
 
   it(
-    'is that of the fallback while it serves: who is away is no trouble, and not told',
+    'is that of the fallback while it serves: who is away is not an error, and is not reported',
     marbles((m) => {
       const first = east(m, { '0s': 'a', '10s': '#', '20s': '#', '30s': '#', '40s': 'b' }, false);
       const one = renamed(

@@ -105,7 +105,7 @@ describe('a reading that takes much away at once', () => {
     });
   });
 
-  it('lets what comes meanwhile through, and what is no mass', () => {
+  it('lets what comes meanwhile through, and what is not a mass', () => {
     check('a-m--n-l', '', 'a-h--n-l 59994ms (gz)', {
       a: '+20 -0',
       h: 'held 11',

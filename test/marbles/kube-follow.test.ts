@@ -165,10 +165,10 @@ describe('followObjects', () => {
       reason: '/api/v1/secrets: `continue` has more than 16384 characters',
     },
     {
-      title: 'an answer that is no list',
+      title: 'an answer that is not a list',
       page: { metadata: { resourceVersion: '5' } },
       lists: 1,
-      reason: '/api/v1/secrets: what it says is no list',
+      reason: '/api/v1/secrets: its answer is not a list',
     },
   ])('gives up a list for $title, and lists again after a pause', ({ page, lists, reason }) => {
     marbles((m) => {

@@ -364,7 +364,7 @@ describe('the first epoch', () => {
 
 describe('an epoch', () => {
   it(
-    'is made with the facts of the newest reading, which are no reason to make one',
+    'is made with the facts of the newest reading, which are not a reason to make one',
     marbles((m) => {
       const facts = (path: string): SourceReading<ShapedConfig> => ({
         hash: 'shape',

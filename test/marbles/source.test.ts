@@ -188,7 +188,7 @@ describe('source', () => {
   );
 
   it(
-    'keeps what was read last while it cannot be read, which is no change',
+    'keeps what was read last while it cannot be read, which is not a change',
     marbles((m) => {
       const readings = [m.cold('(a|)'), throwError(() => new Error('away'))];
       const drawnSource = drawn(readings, { every: 5_000 });

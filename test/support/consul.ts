@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { eventually } from './eventually.ts';
 import { freePorts } from './free-ports.ts';
 
-/** Prints where a program is that is no part of the project. */
+/** Prints where a program is that is not part of the project. */
 const get = resolve('../shared/peers/get');
 /** Whether there is one to be had. */
 export const hasConsul = existsSync(get) && existsSync(resolve('../shared/peers/consul-1.14.xz'));

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 
 /**
  * What a test needs that not every machine has: root with mounts, namespaces and control groups; or
- * a program that is no part of the project.
+ * a program that is not part of the project.
  */
 export type Need = 'root' | 'a program';
 

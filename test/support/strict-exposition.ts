@@ -198,7 +198,7 @@ function checkRow(
           ? labels.get('quantile')
           : undefined;
     if (labelValue !== undefined && !value.test(labelValue) && labelValue !== 'NaN')
-      throw new Error('a bound that is no number');
+      throw new Error('a bound that is not a number');
     return;
   }
   if (['histogram', 'gaugehistogram'].includes(type) && suffix === '_bucket')

@@ -74,7 +74,11 @@ it.each<[what: string, make: () => unknown, reason: RegExp]>([
   ['debounced by -1', () => debounced(one, -1), /debounced: quiet is -1/],
   // @ts-expect-error no time is negative
   ['polled every -1', () => polled(one, -1), /polled: every is -1/],
-  ['a time that is no number', () => source('mine', read, { every: Number.NaN }), /every is NaN/],
+  [
+    'a time that is not a number',
+    () => source('mine', read, { every: Number.NaN }),
+    /every is NaN/,
+  ],
   ['at without merge', () => source('mine', read, { at: 'admin' }), /at is for 'merge' alone/],
   ['no name', () => source('', read), /it needs a name/],
   ['renamed to nothing', () => renamed(one, ''), /needs a name/],

@@ -141,7 +141,7 @@ function accountSan(controlPlane: ControlPlane, account: string, identity: strin
  *
  * istiod carries the DNS name that it is reached by, or `istiod.istio-system.svc` if it is reached
  * through localhost. The pilot of Istio 1.1–1.5 carries the SPIFFE id of its account, or that of
- * `pilotIdentity`. An address is no name: then only the SPIFFE id is left. Pure.
+ * `pilotIdentity`. An address is not a name: then only the SPIFFE id is left. Pure.
  */
 export function controlPlaneSans(
   controlPlane: ControlPlane,

@@ -27,7 +27,7 @@ const secret = ['proxy.istio.io/config', 'kubectl.kubernetes.io/last-applied-con
  * Returns the node metadata that the environment sets. `ISTIO_META_<NAME>` sets a text;
  * `ISTIO_METAJSON_<ANY>` is an object whose members are all set. If two variables set a member, the
  * later one wins. Variables that begin with `ISTIO_META_WORKLOAD` do not count, except the name of
- * the workload. A text that is no JSON object is left out with a warning; for the labels it is a
+ * the workload. A text that is not a JSON object is left out with a warning; for the labels it is a
  * problem. Pure.
  */
 export function environmentMetadata(

@@ -38,8 +38,8 @@ export function sparing<T>(
 }
 
 /**
- * Returns the same JSON with the members of each object sorted by name, so that another order is no
- * change. Pure.
+ * Returns the same JSON with the members of each object sorted by name, so that another order is
+ * not a change. Pure.
  */
 export function sorted<T extends Json>(json: T): T;
 export function sorted(json: Json): Json {

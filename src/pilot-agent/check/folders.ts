@@ -31,7 +31,7 @@ async function checkFolder({ path, flag }: Folder): Promise<Finding> {
   try {
     const there = await nearest(absolute);
     if (!(await stat(there)).isDirectory())
-      return unwritable(absolute, flag, `${there} is no folder`);
+      return unwritable(absolute, flag, `${there} is not a folder`);
     await access(`${there}/`, constants.W_OK | constants.X_OK);
     const { bavail, bsize, files, ffree } = await statfs(there);
     if (bavail * bsize < least || (files > 0 && ffree === 0)) {

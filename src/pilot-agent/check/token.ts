@@ -50,7 +50,7 @@ export async function checkToken({ plan, config }: Around): Promise<readonly Fin
   return judged(tokenFile, claimsOf(token), asyncScheduler.now());
 }
 
-/** Undefined if the token is no JWT. */
+/** Undefined if the token is not a JWT. */
 function claimsOf(token: string): JWTPayload | undefined {
   try {
     return decodeJwt(token);

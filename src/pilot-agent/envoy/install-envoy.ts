@@ -132,7 +132,7 @@ async function tryEnvoy(
   if (from === undefined || actualVersion === version) return;
   throw new Error(
     actualVersion === undefined
-      ? 'the file is no Envoy'
+      ? 'the file is not an Envoy'
       : `the file is Envoy ${actualVersion}: name that version`,
   );
 }

@@ -71,7 +71,7 @@ export function refusalWords(reason: string): RefusalWords {
   if (broken !== undefined) return brokenRule(broken);
   if (yaml !== null)
     return {
-      problem: `is no YAML: ${yaml[3] ?? ''}`,
+      problem: `is not YAML: ${yaml[3] ?? ''}`,
       path: '',
       position: { line: Number(yaml[1]), column: Number(yaml[2]) },
     };
@@ -105,7 +105,7 @@ function unreadable(words: string): RefusalWords {
   const [, kind, value] = /^(unknown enum value: |could not find @type )'(.*)'$/.exec(what) ?? [];
   if (kind !== undefined && value !== undefined)
     return {
-      problem: kind.startsWith('could') ? `'${value}' is no type that this Envoy knows` : what,
+      problem: kind.startsWith('could') ? `'${value}' is not a type that this Envoy knows` : what,
       path,
       values: [value],
     };

@@ -24,7 +24,7 @@ export async function suggestion(
     const name = path.split('.').at(-1) ?? '';
     return meant(name, /[A-Z]/.test(name) ? [...fields.keys()].map(camel) : [...fields.keys()]);
   }
-  if (/^'.*' is no type/.test(problem)) {
+  if (/^'.*' is not a type/.test(problem)) {
     const [, server = '', type = ''] = /^(.*\/)(.*)$/.exec(value) ?? [];
     const near = meant(type, [
       ...(await (await envoyNames(binary)).typesIn(packageOf(type))).keys(),

@@ -78,7 +78,7 @@ const names: ReadonlySet<string> = new Set<LiveEvent['event']>([
 
 /**
  * Returns the event of `/debug/events` in a server-sent event; none if its name is unknown, because
- * a newer agent may send more. Throws if its data is no JSON.
+ * a newer agent may send more. Throws if its data is not JSON.
  */
 export function liveEventOf({
   event,

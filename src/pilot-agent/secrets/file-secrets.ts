@@ -60,7 +60,7 @@ export interface SecretPaths {
 /**
  * Reads the files of a set once, checks them, and emits the result. Cold; one value; never errors.
  *
- * An absent file is no part of the set, but half a pair is refused: its other half will follow. A
+ * An absent file is not part of the set, but half a pair is refused: its other half will follow. A
  * flaw of one part does not affect the other.
  */
 export function readSecretFiles(

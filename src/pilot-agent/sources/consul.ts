@@ -71,7 +71,7 @@ type Row = Readonly<Record<string, unknown>>;
 function rows(body: unknown): readonly Row[] {
   if (body === undefined) return [];
   if (!Array.isArray(body) || !body.every(isMap))
-    throw new Error('its answer is no list of objects');
+    throw new Error('its answer is not a list of objects');
   return body;
 }
 
@@ -82,11 +82,12 @@ function keys(prefix: string, isSecret: boolean): (rows: readonly Row[]) => Cont
     const values = rows.flatMap(
       ({ Key: key, Value: value }): readonly (readonly [string, string | Buffer])[] => {
         if (typeof key !== 'string' || (typeof value !== 'string' && value !== null))
-          throw new Error('its answer is no list of keys');
+          throw new Error('its answer is not a list of keys');
         if (key !== prefix && !key.startsWith(below)) return [];
         if (key.endsWith('/')) return []; // Consul's pages show such a key as a folder
         const bytes = Buffer.from(value ?? '', 'base64');
-        if (!isSecret && !isUtf8(bytes)) throw new Error(`the value of ${key} is no text in UTF-8`);
+        if (!isSecret && !isUtf8(bytes))
+          throw new Error(`the value of ${key} is not text in UTF-8`);
         return [[key, isSecret ? bytes : bytes.toString()]];
       },
     );
@@ -100,7 +101,7 @@ function keys(prefix: string, isSecret: boolean): (rows: readonly Row[]) => Cont
 function instances(rows: readonly Row[]): Content {
   return Object.fromEntries(
     rows.map(({ Node: node, Service: service }) => {
-      if (!isMap(node) || !isMap(service)) throw new Error('its answer is no list of instances');
+      if (!isMap(node) || !isMap(service)) throw new Error('its answer is not a list of instances');
       const { ID: id, Address: address, Port: port, Tags: tags, Meta: meta } = service;
       return [
         `${String(node['Node'])}/${String(id)}`,

@@ -159,6 +159,6 @@ function valueOf(
 ): string | Buffer {
   if (flaw !== undefined) throw new Error(`${path} cannot be read: ${flaw}`);
   if (as === 'secret') return bytes;
-  if (!isUtf8(bytes)) throw new Error(`${path} is no text in UTF-8`);
+  if (!isUtf8(bytes)) throw new Error(`${path} is not text in UTF-8`);
   return bytes.toString();
 }

@@ -7,7 +7,7 @@ export function msFlaw(ms: unknown): string | undefined {
   return isRight ? undefined : `is ${String(ms)}, and has to be a number of ms, 0 or more`;
 }
 
-/** Returns the number; throws if it is no number of ms. */
+/** Returns the number; throws if it is not a number of ms. */
 export function inMs(option: string, ms: number): number {
   const flaw = msFlaw(ms);
   if (flaw !== undefined) throw new TypeError(`${option} ${flaw}`);

@@ -54,7 +54,7 @@ export async function issueCertificate(
   const name = spiffeOf(caller);
   // A part with a slash would make it the name of another caller.
   if (callerOfSpiffe(name)?.serviceAccount !== caller.serviceAccount)
-    return refused('identity', 'the identity of the caller is no SPIFFE name');
+    return refused('identity', 'the identity of the caller is not a SPIFFE name');
   if (validity * BigInt(second) > BigInt(longest))
     return refused(
       'lifetime',

@@ -108,7 +108,7 @@ const pauses = {
 const spread = 0.5;
 /** Losses beyond this number are a contest. */
 const tolerated = 3;
-/** A single failure is no news: a namespace may have been removed at that moment. */
+/** A single failure is not news: a namespace may have been removed at that moment. */
 const newsworthy = 2;
 
 type Next = Step<RootMapsState, RootMapsEffect>;
@@ -163,7 +163,7 @@ const withBundle = (state: RootMapsState, bundle: RootBundle): RootMapsState => 
   writing: state.writing && { ...state.writing, since: 'seen' },
 });
 
-/** An API that is away is no news here: the sources report it. */
+/** An API that is away is not news here: the sources report it. */
 function withLoss(
   before: RootMapsState,
   event: Extract<RootMapsEvent, { readonly type: 'lost' }>,

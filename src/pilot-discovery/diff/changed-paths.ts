@@ -92,7 +92,7 @@ function byNames(elements: Elements): ReadonlyMap<string, JsonValue> | undefined
 const memberOf = (object: JsonObject, name: string): JsonValue | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** `a.b`; a name that is no identifier is written as `a["b-c"]`. */
+/** `a.b`; a name that is not an identifier is written as `a["b-c"]`. */
 function memberPath(path: string, name: string): string {
   if (!/^[A-Za-z_]\w*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
   return path === '' ? name : `${path}.${name}`;

@@ -217,7 +217,7 @@ function viewOfNode(
   return { ...parts, node: withWorkload(environment, proxy) };
 }
 
-/** Returns the views of a proxy, or why the node is no proxy. */
+/** Returns the views of a proxy, or why the node is not a proxy. */
 function viewFor(
   snapshot$: Observable<Snapshot>,
   { views$ }: Views,

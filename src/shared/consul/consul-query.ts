@@ -112,6 +112,6 @@ function bodyOf({ status, body }: Pick<Fetched, 'status' | 'body'>): unknown {
   try {
     return parseJson(body.toString());
   } catch {
-    throw new Error('its answer is no JSON'); // the parser's message would quote from it
+    throw new Error('its answer is not JSON'); // the parser's message would quote from it
   }
 }

@@ -104,7 +104,7 @@ export async function readOutside(path: string, most: number): Promise<OutsideFi
 }
 
 /**
- * Returns why an existing file should not be read: it is no regular file, or too large.
+ * Returns why an existing file should not be read: it is not a regular file, or too large.
  * Synchronous.
  */
 export function outsideFlaw(path: string, most: number): string | undefined {
@@ -131,7 +131,7 @@ function room({ size }: Stats, length: number, most: number): number {
 }
 
 function flawOf(stats: Stats, most: number): Flaw | undefined {
-  if (!stats.isFile()) return unreadable(`it is ${kindOf(stats)}, and no regular file`);
+  if (!stats.isFile()) return unreadable(`it is ${kindOf(stats)}, and not a regular file`);
   return stats.size > most ? tooLarge(stats.size, most) : undefined;
 }
 
@@ -157,7 +157,7 @@ function withoutPath(message: string): string {
 
 function failure(error: unknown): Flaw {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENXIO') return unreadable('it is a socket or a device, and no regular file');
+  if (code === 'ENXIO') return unreadable('it is a socket or a device, and not a regular file');
   return {
     kind: code === 'ENOENT' ? 'absent' : 'unreadable',
     reason: withoutPath(message),

@@ -44,7 +44,7 @@ function claimSocket(path: string): Observable<string | undefined> {
       return of(`${path}: the path of a socket has ${longest - suffix} bytes at most`);
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return of(undefined);
-    if (!stats.isSocket()) return of(`${path} is there already, and is no socket`);
+    if (!stats.isSocket()) return of(`${path} is there already, and is not a socket`);
     return isServed(path).pipe(
       map((served) => (served ? `${path} is served by another process` : undefined)),
     );

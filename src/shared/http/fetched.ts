@@ -66,9 +66,9 @@ export function shown(url: string): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-/** Returns the text of a response; throws if it is no text. Pure. */
+/** Returns the text of a response; throws if it is not a text. Pure. */
 export function textOf(body: Buffer): string {
-  if (!isUtf8(body)) throw new Error('what it answers is no text in UTF-8');
+  if (!isUtf8(body)) throw new Error('its answer is not text in UTF-8');
   return body.toString();
 }
 

@@ -16,7 +16,7 @@ export interface KubeObject {
   readonly [section: string]: unknown;
 }
 
-/** Parses an answer. Throws if it is no JSON; the error never contains its content. */
+/** Parses an answer. Throws if it is not JSON; the error never contains its content. */
 export type Decode = (bytes: Buffer) => unknown;
 
 /** Returns an object without the parts that are not needed. */
@@ -42,7 +42,7 @@ export const decodeJson: Decode = (bytes) => {
   try {
     return parseJson(bytes.toString());
   } catch {
-    throw new Error('what it says is no JSON');
+    throw new Error('its answer is not JSON');
   }
 };
 

@@ -63,7 +63,7 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAc
 
   const server = textOf(cluster.fields, 'server').replace(/\/+$/, '');
   if (!/^https?:\/\/[^/]/.test(server))
-    throw new Error(`${cluster.place}: server is no URL: it has to be https://host:port`);
+    throw new Error(`${cluster.place}: server is not a URL: it has to be https://host:port`);
   const [token, ca, cert, key] = await Promise.all([
     tokenOf(user),
     pem(cluster, 'certificate-authority'),
@@ -87,7 +87,7 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAc
 
 async function parsed(path: string): Promise<Fields> {
   const text = (await neededFile('the kubeconfig', path, largest.text)).toString();
-  const flaw = (reason: string) => new Error(`${path}: it is no kubeconfig: ${reason}`);
+  const flaw = (reason: string) => new Error(`${path}: it is not a kubeconfig: ${reason}`);
   const read = parseYaml(await import('yaml'), text, {});
   if (!read.ok) throw flaw(`line ${read.line}: ${read.reason}`);
   const [document, second] = read.documents;

@@ -99,7 +99,7 @@ function nextPage(
   };
   const [version, rest] = [metadata?.['resourceVersion'], metadata?.['continue']];
   if (!Array.isArray(items) || typeof version !== 'string')
-    return flawed('what it says is no list');
+    return flawed('its answer is not a list');
   const kubeObjects = [
     ...objects,
     ...items

@@ -42,7 +42,7 @@ export function findResource(api: KubeApi, kind: string): Observable<ResourceLoo
       const preferred = preferredVersion?.version;
       return typeof preferred === 'string'
         ? resourceIn(`${base}/${encodeURIComponent(preferred)}`)
-        : of(none(`what it says of ${group} is no group of the API`));
+        : of(none(`its answer about ${group} is not a group of the API`));
     }),
   );
 }
@@ -50,7 +50,7 @@ export function findResource(api: KubeApi, kind: string): Observable<ResourceLoo
 function chosen(answer: KubeAnswer, base: string, name: string, group: string): ResourceLookup {
   if (!answer.ok) return answer;
   const { resources } = answer.value as { readonly resources?: unknown };
-  if (!Array.isArray(resources)) return none(`what it says of ${base} is no list of resources`);
+  if (!Array.isArray(resources)) return none(`its answer about ${base} is not a list of resources`);
   const topResources = (resources as readonly Readonly<Record<string, unknown>>[]).filter(
     (resource) => typeof resource['name'] === 'string' && !resource['name'].includes('/'),
   );

@@ -66,7 +66,7 @@ interface FlagFlaw {
   readonly text: string;
 }
 
-/** Returns the parts of flags that are no level. */
+/** Returns the parts of flags that are not levels. */
 function levelFlaws(
   { last }: FlagTexts,
   called: (flag: LogFlagName) => string,

@@ -65,7 +65,7 @@ export async function pinoLog(
     dropped = 0;
     write(line('log.dropped', { component, lines }));
   });
-  destination.on('error', () => undefined); // a reader that is gone is no reason to end
+  destination.on('error', () => undefined); // a reader that is gone is not a reason to end
 
   return {
     write,

@@ -2,7 +2,7 @@ import { printableJson } from '../log/printable.ts';
 
 /**
  * Writes to the output of the program. Resolves when all is written; or when the reader is gone,
- * which is no failure of the program (`… | head`).
+ * which is not a failure of the program (`… | head`).
  */
 export function print(text: string): Promise<void> {
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { exitCodes, Fatal } from './exit.ts';
 
 /**
  * Calls `fail` if the output of a program cannot be written: the disk is full, for example. A
- * reader that is gone (`… | head`) is no failure.
+ * reader that is gone (`… | head`) is not a failure.
  *
  * Returns a function that resolves when `fail` was called for everything that is lost so far.
  */

@@ -30,7 +30,7 @@ export function parseHostPort(text: string): HostPort | undefined {
 /** Returns the kind of a host. Pure. */
 export function hostKind(host: string): HostKind {
   if (isIPv4(host)) return 'ipv4';
-  // Without a colon isIPv6 is not called: Node 20 takes some ms to find that a name is no IPv6
+  // Without a colon isIPv6 is not called: Node 20 takes some ms to find that a name is not an IPv6
   // address.
   return host.includes(':') && isIPv6(host) ? 'ipv6' : 'name';
 }

@@ -50,7 +50,7 @@ export function splitContent(shape: z.core.$ZodShape, content: Fields, above = '
   };
 }
 
-/** Returns the fields of a message, whatever wraps it; undefined if the schema is no message. */
+/** Returns the fields of a message, whatever wraps it; undefined if the schema is not a message. */
 function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {

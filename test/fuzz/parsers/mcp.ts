@@ -64,7 +64,7 @@ function read({ of, resources, bodies }: Answer): unknown {
   try {
     return atOnce(readAnswer(of, { resources }, new Map(), place));
   } catch (error) {
-    if (/cannot be decoded|is no resource of Istio/.test((error as Error).message))
+    if (/cannot be decoded|is not a resource of Istio/.test((error as Error).message))
       return undefined;
     throw error;
   }

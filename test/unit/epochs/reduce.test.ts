@@ -238,14 +238,14 @@ describe('a change', () => {
       then: [],
     },
     {
-      what: 'is no change if it is what runs',
+      what: 'is not a change if it is what runs',
       given: serving,
       when: changed('a'),
       then: ['cancel-retry'],
       state: { claim: undefined },
     },
     {
-      what: 'is no change if it is what comes up',
+      what: 'is not a change if it is what comes up',
       given: handingOver,
       when: changed('b'),
       then: ['cancel-retry'],
@@ -497,7 +497,7 @@ describe('an exit', () => {
       state: { claim: undefined },
     },
     {
-      what: 'is no crash while a change waits: the change is the answer to it',
+      what: 'is not a crash while a change waits: the change is the answer to it',
       given: [...serving, changed('b')],
       when: ended(0, killed),
       then: ['await-rescue'],

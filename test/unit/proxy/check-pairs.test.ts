@@ -81,7 +81,7 @@ describe('checkPairs', () => {
     expect(await check(pair('b'))).toEqual([
       {
         kind: 'refused',
-        reason: `${join(folder, 'b.pem')}: the certificate cannot be read: it is a directory, and no regular file`,
+        reason: `${join(folder, 'b.pem')}: the certificate cannot be read: it is a directory, and not a regular file`,
       },
     ]);
   });

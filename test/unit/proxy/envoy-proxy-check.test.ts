@@ -220,7 +220,7 @@ describe('a certificate without its key', () => {
     writeFileSync(join(stage.root, 'cert-chain.pem'), 'a certificate');
   };
 
-  it('is no reason where no Envoy runs: it says itself whether it needs them', async () => {
+  it('is not a reason where no Envoy runs: it says itself whether it needs them', async () => {
     half();
     expect(await check()).toEqual(ok);
     expect(stage.validated()).toBeDefined();
@@ -236,7 +236,7 @@ describe('a certificate without its key', () => {
     expect(stage.validated()).toBe(undefined);
   });
 
-  it('is no reason again when that Envoy has ended', async () => {
+  it('is not a reason again when that Envoy has ended', async () => {
     half();
     const envoy = await stage.start({});
     envoy.signal('SIGKILL');

@@ -95,7 +95,7 @@ describe('mergeOverride', () => {
       'an alias without an anchor',
       '{}',
       'a: *b',
-      'source a: it is no YAML that can be unfolded: an alias has no anchor, or there are too many',
+      'source a: it is not YAML that can be unfolded: an alias has no anchor, or there are too many',
     ],
     [
       'what no caller gives it',

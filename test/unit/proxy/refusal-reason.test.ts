@@ -31,7 +31,7 @@ describe('refusalReason', () => {
       reason: 'Unable to parse JSON as proto (INVALID: near 1:75 (offset 74): no number)',
     },
     {
-      what: 'does not repeat a text that is no object',
+      what: 'does not repeat a text that is not an object',
       exit: failed(
         "error initializing configuration 'a.yaml': Unable to convert YAML as JSON: token",
       ),

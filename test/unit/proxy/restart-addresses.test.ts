@@ -129,7 +129,7 @@ describe('the restart address of a lineage', () => {
 });
 
 describe('what dead Envoys have left', () => {
-  it('is removed, but what is kept, what is open to others and what is no folder stay', async () => {
+  it('is removed, but what is kept, what is open to others and what is not a folder stay', async () => {
     const address = make(addresses());
     await open(address);
     const kept = join(folder, 'envoy-2');

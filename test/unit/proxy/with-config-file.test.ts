@@ -62,12 +62,12 @@ it('lays an override over a generated bootstrap and over a given file, in a file
 });
 
 it.each<[string, string]>([
-  ['secret: [hush', 'ISTIO_BOOTSTRAP_OVERRIDE:1:14: it is no YAML (BAD_INDENT)'],
-  ['- hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields'],
-  ['hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML with fields'],
+  ['secret: [hush', 'ISTIO_BOOTSTRAP_OVERRIDE:1:14: it is not YAML (BAD_INDENT)'],
+  ['- hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is not YAML with fields'],
+  ['hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is not YAML with fields'],
   [
     'hush: *hush',
-    'ISTIO_BOOTSTRAP_OVERRIDE: it is no YAML that can be unfolded: an alias has no anchor, or there are too many',
+    'ISTIO_BOOTSTRAP_OVERRIDE: it is not YAML that can be unfolded: an alias has no anchor, or there are too many',
   ],
   [
     `hush: ${'['.repeat(20_000)}`,
@@ -84,7 +84,7 @@ it('says why a configuration takes no override, and nothing of what is in it', a
   const path = join(folder, 'envoy.json');
   writeFileSync(path, 'hush');
   const why = `failed: ISTIO_BOOTSTRAP_OVERRIDE cannot be laid over ${path}`;
-  expect(await given({ kind: 'given', path, override: '{}' })).toBe(`${why}: it is no JSON`);
+  expect(await given({ kind: 'given', path, override: '{}' })).toBe(`${why}: it is not JSON`);
   expect(await given({ kind: 'given', path: `${path}.pb`, override: '{}' })).toBe(
     `${why}.pb: only .json, .yaml and .yml can be merged`,
   );

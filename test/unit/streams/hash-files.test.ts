@@ -59,7 +59,7 @@ describe('hashFiles', () => {
     expect(await hash('key.pem')).not.toBe(absent);
   });
 
-  it('takes what is no regular file as absent, and does not hang on a FIFO', async () => {
+  it('takes what is not a regular file as absent, and does not hang on a FIFO', async () => {
     const absent = await hash('key.pem');
     await mkdir(at('key.pem'));
     expect(await hash('key.pem')).toBe(absent);

@@ -12,7 +12,7 @@ export function linkedSocket(path: string, socket: string): Observable<never> {
   return new Observable(() => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats !== undefined && !stats.isSocket() && !stats.isSymbolicLink())
-      throw new Error(`${path} is there already, and is no socket`);
+      throw new Error(`${path} is there already, and is not a socket`);
     const temporary = `${path}.${randomBytes(8).toString('hex')}`;
     symlinkSync(socket, temporary);
     renameSync(temporary, path);

@@ -19,7 +19,7 @@ import type { Authority, IssueFailure } from './authority.ts';
 import { certificateRequest, type KeyOptions } from './certificate-request.ts';
 
 /**
- * Returns why a token is of no use now; undefined if it is, or if it is no JWT, which only the
+ * Returns why a token is of no use now; undefined if it is, or if it is not a JWT, which only the
  * authority can judge. Pure.
  *
  * Checks `exp` (RFC 7519 §4.1.4). The Go agent 1.6 checks `iat`, and takes every token for expired.
@@ -55,9 +55,9 @@ export function workloadIdentity(token: string, trustDomain: string): string | u
 }
 
 /**
- * Returns why the answer of an authority is no chain from a leaf to a root; undefined if it is one.
- * The last text has the roots: several while the root of a mesh changes. Does not check whether the
- * key fits. Pure.
+ * Returns why the answer of an authority is not a chain from a leaf to a root; undefined if it is
+ * one. The last text has the roots: several while the root of a mesh changes. Does not check
+ * whether the key fits. Pure.
  */
 function chainFlaw(chain: readonly string[]): string | undefined {
   if (chain.length < 2)

@@ -42,7 +42,7 @@ export function readSvid(
 ): ReadAnswer<Svid> {
   return guarded(() => {
     const { type } = secretOf(answer, name);
-    if (type.case !== 'tlsCertificate') throw new Error('it is no certificate with a key');
+    if (type.case !== 'tlsCertificate') throw new Error('it is not a certificate with a key');
     const chain = inline('the certificate', type.value.certificateChain).toString();
     const pair = { chain, key: inline('the key', type.value.privateKey) };
     const identity = svidIdentity(chain, trustDomain);

@@ -13,7 +13,7 @@ const longest = 2_048;
 
 /**
  * Returns the identity of the first certificate of a chain (PEM), by the rules of SPIFFE for a
- * leaf: it has exactly one URI, which is a SPIFFE ID, and is no authority. Pure.
+ * leaf: it has exactly one URI, which is a SPIFFE ID, and is not an authority. Pure.
  *
  * @param trustDomain the trust domain that it must be of; undefined for any
  */

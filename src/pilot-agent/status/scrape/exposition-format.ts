@@ -50,7 +50,7 @@ export function rowSuffixes(type: FamilyType, format: ExpositionFormat): readonl
   return suffixes[format][type] ?? [];
 }
 
-/** Returns what a row appends to the family's name; undefined if it is no row of the family. */
+/** Returns what a row appends to the family's name; undefined if it is not a row of the family. */
 export function suffixOf(
   row: string,
   { name, type }: FamilyHead,

@@ -151,7 +151,7 @@ class Rewriter implements ExpositionRewriter {
     const { family } = now;
     const suffix = family && suffixOf(sample.name, family, to);
     if (family === undefined || suffix === undefined) {
-      // A row that the format of the answer does not have is no loss, and does not count.
+      // A row that the format of the answer does not have is not a loss, and does not count.
       if (family === undefined) this.#left.drop('taken', line);
       return;
     }

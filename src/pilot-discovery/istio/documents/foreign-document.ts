@@ -20,5 +20,5 @@ export function foreignDocument(
   }
   if (kind === '' || apiVersion === '' || isOfIstio(apiVersion)) return undefined;
   const isGatewayApi = /^gateway\.networking\.(?:x-)?k8s\.io\//.test(apiVersion);
-  return `${kind} (${apiVersion}) is ${isGatewayApi ? 'of the Gateway API, which is not served' : 'no rule of Istio'}`;
+  return `${kind} (${apiVersion}) is ${isGatewayApi ? 'of the Gateway API, which is not served' : 'not a rule of Istio'}`;
 }

@@ -2,7 +2,7 @@ import { type Document, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
 import { valueOfYaml, type YamlValue } from '../../../shared/text/parse-yaml.ts';
 import { offsetOf } from './field-offset.ts';
 
-/** A document that may be a resource, or is no YAML. */
+/** A document that may be a resource, or is not YAML. */
 export interface Item {
   readonly content: () => YamlValue;
   readonly line: number;
@@ -18,7 +18,7 @@ export function* itemsOf(
   for (const document of documents) {
     const [error] = document.errors;
     if (error !== undefined) {
-      const reason = `it is no YAML: ${error.message.split('\n')[0] ?? ''}`;
+      const reason = `it is not YAML: ${error.message.split('\n')[0] ?? ''}`;
       const line = lineAt(error.pos[0]);
       yield { content: () => ({ ok: false, reason }), line, lineOf: () => line };
       continue;

@@ -18,7 +18,10 @@ export function exportTo(namespace: string, nowhere: 'too' | 'not'): ReadMember<
       if (name === '~' && nowhere === 'not')
         wrong(namePlace, `'~' is only for services: use '.' for its own namespace`);
       else if (!['*', '~'].includes(name) && !isLabel(name))
-        wrong(namePlace, `'${name}' is no namespace: name one, or '.' for its own, or '*' for all`);
+        wrong(
+          namePlace,
+          `'${name}' is not a namespace: name one, or '.' for its own, or '*' for all`,
+        );
       else if (names.indexOf(name) !== index) wrong(namePlace, `'${name}' is there twice`);
     });
     return alone === '*' ? [] : names;
@@ -40,7 +43,7 @@ export const isDnsName = (host: string): boolean =>
 export const subsetName: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (read !== '' && !isLabel(read))
-    wrong(place, `'${read}' is no name of a subset: letters, digits and - within`);
+    wrong(place, `'${read}' is not a valid name of a subset: letters, digits and - within`);
   return read;
 };
 
@@ -54,7 +57,7 @@ export const gatewayName: ReadMember<string> = (value, place) => {
       !parts.every(isDnsName) ||
       (parts.length === 2 && !isLabel(parts[0] ?? '')))
   )
-    wrong(place, `'${read}' is no gateway: give NAME, or NAMESPACE/NAME`);
+    wrong(place, `'${read}' is not a gateway: give NAME, or NAMESPACE/NAME`);
   return read;
 };
 
@@ -82,9 +85,9 @@ export function hostName(others: 'too' | 'not'): ReadMember<string> {
       host.length > 255 ||
       !areLabels(first === '*' ? rest : [first.slice(isWide.length), ...rest])
     )
-      wrong(place, `'${host}' is no host: give a DNS name, which may begin with '*'`);
+      wrong(place, `'${host}' is not a host: give a DNS name, which may begin with '*'`);
     else if (/^\d+$/.test(parts.at(-1) ?? ''))
-      wrong(place, `'${host}' is no host: a DNS name does not end with a number`);
+      wrong(place, `'${host}' is not a host: a DNS name does not end with a number`);
     return host;
   };
 }

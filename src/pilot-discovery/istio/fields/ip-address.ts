@@ -6,6 +6,6 @@ import { type ReadMember, text, wrong } from './members.ts';
 export const ipAddress: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (isIP(read) !== 0) return canonicalAddress(read);
-  if (read !== '') wrong(place, `'${read}' is no IP address`);
+  if (read !== '') wrong(place, `'${read}' is not an IP address`);
   return '';
 };

@@ -13,8 +13,9 @@ const value = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 export const matchLabels: ReadMember<Labels> = (given, place) => {
   const read = texts(given, place);
   for (const [key, labelValue] of Object.entries(read)) {
-    if (!labelName.test(key)) wrong(below(place, key), `'${key}' is no name of a label`);
-    if (!value.test(labelValue)) wrong(below(place, key), `'${labelValue}' is no value of a label`);
+    if (!labelName.test(key)) wrong(below(place, key), `'${key}' is not a valid name of a label`);
+    if (!value.test(labelValue))
+      wrong(below(place, key), `'${labelValue}' is not a valid value of a label`);
   }
   return read;
 };

@@ -270,7 +270,8 @@ export function maybe<T>(read: ReadMember<T>): ReadMember<T | undefined> {
 export const regex: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   const flaw = read === '' ? undefined : regexFlaw(read);
-  if (flaw !== undefined) wrong(place, `${shown(read)} is no regular expression of RE2: ${flaw}`);
+  if (flaw !== undefined)
+    wrong(place, `${shown(read)} is not a regular expression of RE2: ${flaw}`);
   return read;
 };
 

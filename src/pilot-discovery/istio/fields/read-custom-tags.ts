@@ -23,7 +23,7 @@ const header: ReadMember<NamelessTag> = (value, place) =>
   members(value, place, [], (get) => {
     const name = get('name', needed);
     if (name !== '' && !isHeaderName(name.replace(/^:/, '')))
-      wrong(below(place, 'name'), `'${name}' is no name of a header`);
+      wrong(below(place, 'name'), `'${name}' is not a valid name of a header`);
     return { type: 'header', name, defaultValue: get('defaultValue', text) };
   });
 

@@ -22,7 +22,7 @@ const expression: ReadMember<LabelRequirement> = (value, place) =>
   members(value, place, [], (get): LabelRequirement => {
     const key = get('key', needed);
     if (key !== '' && !labelName.test(key))
-      wrong(below(place, 'key'), `'${key}' is no name of a label`);
+      wrong(below(place, 'key'), `'${key}' is not a valid name of a label`);
     const operator = get('operator', operatorNamed);
     const values = get('values', list(text, most.values));
     const needsValues = operator === 'in' || operator === 'not-in';

@@ -11,7 +11,7 @@ const serviceName: ReadMember<string> = (value, place) => {
     (isDnsName(host) && before.every(isLabel) && before.length <= 1) ||
     (before.length === 0 && isIpAddress(host));
   if (read !== '' && !isRight)
-    wrong(place, `'${read}' is no service: give HOST, or NAMESPACE/HOST`);
+    wrong(place, `'${read}' is not a service: give HOST, or NAMESPACE/HOST`);
   return [...before, canonicalHost(host)].join('/');
 };
 

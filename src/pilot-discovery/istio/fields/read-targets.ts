@@ -24,7 +24,8 @@ const targetRef: ReadMember<undefined> = (value, place) =>
   members(value, place, [], (get) => {
     const [group, kind] = [get('group', text), get('kind', needed)];
     const name = get('name', needed);
-    if (name !== '' && !isDnsName(name)) wrong(below(place, 'name'), `'${name}' is no name`);
+    if (name !== '' && !isDnsName(name))
+      wrong(below(place, 'name'), `'${name}' is not a valid name`);
     if (get('namespace', text) !== '')
       wrong(below(place, 'namespace'), 'it names resources of its own namespace alone');
     const named = ['', 'core'].includes(group) ? kind : `${group}/${kind}`;

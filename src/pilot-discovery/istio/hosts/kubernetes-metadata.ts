@@ -65,7 +65,7 @@ export const objectName =
   (value, place) => {
     const read = text(value, place);
     if (read !== '' && !names[named].test(read))
-      wrong(place, `'${read}' is no name of a ${kind}: ${allowed[named]}`);
+      wrong(place, `'${read}' is not a valid name of a ${kind}: ${allowed[named]}`);
     return read;
   };
 
@@ -73,6 +73,7 @@ export const objectName =
 export const objectAnnotations: ReadMember<Labels> = (value, place) => {
   const read = texts(value, place);
   for (const key of Object.keys(read))
-    if (!labelName.test(key)) wrong(below(place, key), `'${key}' is no name of an annotation`);
+    if (!labelName.test(key))
+      wrong(below(place, key), `'${key}' is not a valid name of an annotation`);
   return read;
 };

@@ -35,7 +35,7 @@ export function readEndpointSlice(
   const service = labels[serviceName] ?? '';
   const label = below(below(below(place, 'metadata'), 'labels'), serviceName);
   if (service === '') wrong(label, 'it is missing: the name of the Service of these endpoints');
-  else if (!isLabel(service)) wrong(label, `'${service}' is no name of a Service`);
+  else if (!isLabel(service)) wrong(label, `'${service}' is not a valid name of a Service`);
   const type = get('addressType', family);
   const ports = get('ports', endpointPorts);
   const endpoints = get('endpoints', list(endpoint(type), most.endpoints));
@@ -78,7 +78,7 @@ function address(addressType: Family): ReadMember<string> {
     const read = needed(value, place);
     if (read === '' || addressType === 'names' || addressType === 'unknown') return read;
     if (isIP(read) !== addressType) {
-      wrong(place, `'${read}' is no address of IPv${addressType}, as addressType says`);
+      wrong(place, `'${read}' is not an address of IPv${addressType}, as addressType says`);
       return '';
     }
     return canonicalAddress(read);

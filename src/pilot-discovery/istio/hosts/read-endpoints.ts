@@ -31,7 +31,7 @@ export function readEndpoints(
   place: Place,
 ): Endpoints {
   if (name !== '' && !isLabel(name))
-    wrong(below(below(place, 'metadata'), 'name'), `'${name}' is no name of a Service`);
+    wrong(below(below(place, 'metadata'), 'name'), `'${name}' is not a valid name of a Service`);
   const subsets = get('subsets', list(subset, most.subsets));
   return { subsets: labels[skipMirror] === 'true' ? [] : subsets };
 }

@@ -55,7 +55,7 @@ export function readKubernetesService(
   if (metadata.name !== '' && !isLabel(metadata.name))
     wrong(
       below(below(place, 'metadata'), 'name'),
-      `'${metadata.name}' is no name of a Service: letters, digits, and - within`,
+      `'${metadata.name}' is not a valid name of a Service: letters, digits, and - within`,
     );
   const role = ownMember(metadata.labels, networkLabel) === undefined ? 'other' : 'gateway';
   const balanced = get('status', loadBalancers(role));
@@ -120,7 +120,7 @@ const ingress =
       if (role === 'gateway' && ip === '' && name !== '')
         warn(
           place,
-          `'${name}' is no gateway of its network: names are not resolved, give its address`,
+          `'${name}' is not a gateway of its network: names are not resolved, give its address`,
         );
       return ip;
     });
@@ -187,7 +187,7 @@ function reachedBy(get: Get, has: (name: string) => boolean, place: Place): Reac
         where,
         `'${name}' is an address: give a DNS name, or an EndpointSlice with the address`,
       );
-    else if (!isDnsName(name)) wrong(where, `'${name}' is no DNS name`);
+    else if (!isDnsName(name)) wrong(where, `'${name}' is not a DNS name`);
     return { type: 'alias', host: name };
   }
   if (has('externalName') && name !== '')
@@ -224,7 +224,10 @@ const servicePort: ReadMember<AnyPort> = (value, place) =>
     const portTransport = get('protocol', transport);
     if (!has('port')) wrong(below(place, 'port'), 'it is missing: a port from 1 to 65535');
     if (name !== '' && !isLabel(name))
-      wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
+      wrong(
+        below(place, 'name'),
+        `'${name}' is not a valid name of a port: letters, digits, and - within`,
+      );
     if (portTransport === 'sctp') warn(below(place, 'protocol'), 'SCTP is not served');
     const served: KubernetesPort = {
       number: number ?? 0,

@@ -49,7 +49,10 @@ export const servicePort: ReadMember<ServicePort> = (value, place) =>
     const number = get('number', port);
     const name = get('name', needed);
     if (name !== '' && !isLabel(name))
-      wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
+      wrong(
+        below(place, 'name'),
+        `'${name}' is not a valid name of a port: letters, digits, and - within`,
+      );
     const protocolName = get('protocol', text).toUpperCase();
     const targetPort = get('targetPort', port);
     if (!has('number')) wrong(below(place, 'number'), 'it is missing: a port from 1 to 65535');
@@ -71,7 +74,7 @@ const most = { ofEntry: 256, endpoints: 4_096 };
 const address: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   const isRight = isAddressRange(read);
-  if (read !== '' && !isRight) wrong(place, `'${read}' is no IP address and no CIDR`);
+  if (read !== '' && !isRight) wrong(place, `'${read}' is not an IP address or CIDR`);
   return isRight ? canonicalAddress(read) : read;
 };
 
@@ -114,7 +117,7 @@ function checkAddress({ address: workloadAddress, ports, network }: Workload, pl
     );
   if (!workloadAddress.startsWith('unix://')) {
     if (workloadAddress !== '' && !isIpAddress(workloadAddress) && !isDnsName(workloadAddress))
-      wrong(place, `'${workloadAddress}' is no IP address, no DNS name and no unix:///path`);
+      wrong(place, `'${workloadAddress}' is not an IP address, a DNS name or unix:///path`);
     return;
   }
   if (!/^unix:\/\/[/@]/.test(workloadAddress))
@@ -191,11 +194,12 @@ function checkHosts({ hosts, addresses, ports }: ServiceEntry, place: Place): vo
   const isByName = addresses.length === 0 && ports.some(({ protocol }) => isTls(protocol));
   hosts.forEach((host, index) => {
     const where = below(place, `hosts[${index}]`);
-    if (host === '*') wrong(where, "'*' is no host of a service: name one, or '*.' and a domain");
+    if (host === '*')
+      wrong(where, "'*' is not a host of a service: name one, or '*.' and a domain");
     if (isIpAddress(host))
       wrong(
         where,
-        `'${host}' is no host of a service: give a DNS name, and the address in addresses`,
+        `'${host}' is not a host of a service: give a DNS name, and the address in addresses`,
       );
     if (isByName && isPartialWildcard(host))
       warn(
@@ -316,7 +320,10 @@ function checkEndpoint(
     endpoint.address !== '' &&
     !isIpAddress(endpoint.address)
   )
-    wrong(where, `'${endpoint.address}' is no IP address, which resolution STATIC needs: use DNS`);
+    wrong(
+      where,
+      `'${endpoint.address}' is not an IP address, which resolution STATIC needs: use DNS`,
+    );
   for (const name of Object.keys(endpoint.ports))
     if (!ports.some((servedPort) => servedPort.name === name))
       wrong(below(place, `ports.${name}`), `the service has no port '${name}'`);

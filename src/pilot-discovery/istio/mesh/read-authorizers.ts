@@ -41,7 +41,7 @@ const statuses = new Set([
 const status: ReadMember<number | undefined> = (value, place) => {
   const read = whole(100, 599)(value, place);
   if (read !== undefined && !statuses.has(read))
-    wrong(place, `${read} is no status that Envoy answers with`);
+    wrong(place, `${read} is not a status that Envoy answers with`);
   return read;
 };
 
@@ -51,7 +51,7 @@ const service: ReadMember<Pick<Authorizer, 'namespace' | 'host'>> = (value, plac
   const [host = '', namespace = '', ...more] = read.split('/').reverse();
   if (read === '') return { namespace, host };
   if (more.length > 0 || (read.includes('/') && !isLabel(namespace)))
-    wrong(place, `'${read}' is no service: give HOST, or NAMESPACE/HOST`);
+    wrong(place, `'${read}' is not a service: give HOST, or NAMESPACE/HOST`);
   else if (host.startsWith('*')) wrong(place, `'${read}' is not one service: name its host`);
   else hostName('too')(host, place);
   return { namespace, host: canonicalHost(host) };
@@ -60,7 +60,7 @@ const service: ReadMember<Pick<Authorizer, 'namespace' | 'host'>> = (value, plac
 const pathPrefix: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (read !== '' && !/^\/[!-~]*$/.test(read))
-    wrong(place, `'${read}' is no beginning of a path: it starts with / and has no spaces`);
+    wrong(place, `'${read}' is not the beginning of a path: it starts with / and has no spaces`);
   return read;
 };
 
@@ -69,7 +69,7 @@ const headerPattern: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   if (read === '*') wrong(place, "'*' stands for each header: name some, such as x-*");
   else if (read !== '' && !isHeaderName(read.replace(/^:/, '')))
-    wrong(place, `'${read}' is no name of a header`);
+    wrong(place, `'${read}' is not a valid name of a header`);
   return read;
 };
 
@@ -77,7 +77,7 @@ const addedHeaders: ReadMember<HttpChecks['addedHeaders']> = (value, place) => {
   const read = Object.entries(texts(value, place));
   for (const [name, format] of read) {
     if (!isHeaderName(name) || name.toLowerCase() === 'host')
-      wrong(below(place, name), `'${name}' is no name of a header that can be added`);
+      wrong(below(place, name), `'${name}' is not a valid name of a header that can be added`);
     const flaw = headerFlaw(format);
     if (flaw !== undefined) wrong(below(place, name), flaw);
   }

@@ -126,6 +126,6 @@ const gatewayAddress: ReadMember<string> = (value, place) => {
   if (value === undefined) return '';
   const address = canonicalHost(needed(value, place));
   if (address === '' || isIP(address) !== 0) return address;
-  warn(place, `'${address}' has no effect: it is no IP address, and names are not resolved`);
+  warn(place, `'${address}' has no effect: it is not an IP address, and names are not resolved`);
   return '';
 };

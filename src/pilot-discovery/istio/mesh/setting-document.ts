@@ -44,7 +44,7 @@ function documentOf(
     parsed.ok ? Math.max(parsed.lines.linePos(offset).line, 1) : 1;
   const [error] = document?.errors ?? [];
   if (error !== undefined)
-    report(lineAt(error.pos[0]), `it is no YAML: ${error.message.split('\n')[0] ?? ''}`);
+    report(lineAt(error.pos[0]), `it is not YAML: ${error.message.split('\n')[0] ?? ''}`);
   else if (second !== undefined) report(lineAt(second.range[0]), 'it has more than one document');
   const isSound = document !== undefined && error === undefined && second === undefined;
   const read = isSound ? valueOfYaml(() => document.toJS() as unknown) : undefined;

@@ -71,7 +71,7 @@ export function readValues(attribute: AccessAttribute): ReadMember<readonly stri
 type Flaw = (value: string) => string | undefined;
 
 const addressFlaw: Flaw = (value) =>
-  isAddressRange(value) ? undefined : 'is no IP address and no range (such as 10.0.0.0/8)';
+  isAddressRange(value) ? undefined : 'is not an IP address or a range (such as 10.0.0.0/8)';
 
 const portFlaw: Flaw = (value) =>
   portNumber(value) === undefined ? 'is not a port (1 to 65535)' : undefined;
@@ -104,7 +104,7 @@ const pathFlaw: Flaw = (value) => {
 
 /** No name in Kubernetes has a character that is special in a regular expression. */
 const namespaceFlaw: Flaw = (value) =>
-  /^[\w.*-]+$/.test(value) ? undefined : 'is no name of a namespace';
+  /^[\w.*-]+$/.test(value) ? undefined : 'is not a valid name of a namespace';
 
 const accountFlaw: Flaw = (value) =>
   value.includes('*')

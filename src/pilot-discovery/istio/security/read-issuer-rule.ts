@@ -20,7 +20,7 @@ export function readIssuerRule(text: string): ReadIssuerRule {
   if (text.length > largest)
     return { ok: false, flaws: [`it has more than ${largest} characters`] };
   const value = jsonOf(text);
-  if (!isObject(value)) return { ok: false, flaws: ['it is no object in JSON'] };
+  if (!isObject(value)) return { ok: false, flaws: ['it is not an object in JSON'] };
   const flaws: string[] = [];
   const tell: Place['tell'] = (path, reason) =>
     flaws.push(path === '' ? reason : `${path}: ${reason}`);

@@ -20,7 +20,10 @@ import type { KeysAddress, TokenRule } from './token-rule.ts';
 const claimHeaderName: ReadMember<string> = (value, place) => {
   const name = needed(value, place);
   if (!/^[-\w]*$/.test(name))
-    wrong(place, `'${name}' is no name of a header for a claim (letters, digits, - and _)`);
+    wrong(
+      place,
+      `'${name}' is not a valid name of a header for a claim (letters, digits, - and _)`,
+    );
   return name;
 };
 

@@ -53,8 +53,8 @@ const further = ['kty', 'kid', 'alg'];
  */
 export function tokenKeys(text: string, odd: 'refused' | 'passed over' = 'refused'): TokenKeys {
   const read = jsonOf(text);
-  if (read === undefined) return bad('it is no JSON');
-  if (!isObject(read)) return bad('it is no object');
+  if (read === undefined) return bad('it is not JSON');
+  if (!isObject(read)) return bad('it is not an object');
   const given = ownMember(read, 'keys');
   const isBareKey = given === undefined && ownMember(read, 'kty') !== undefined;
   if (isBareKey) return { ok: true, keys: nobodysKeys, noToken: 'it is a key, not {"keys": […]}' };
@@ -74,7 +74,7 @@ export function tokenKeys(text: string, odd: 'refused' | 'passed over' = 'refuse
 const bad = (reason: string): TokenKeys => ({ ok: false, reason });
 
 function keyFlaw(key: unknown): string | undefined {
-  if (!isObject(key)) return 'is no object';
+  if (!isObject(key)) return 'is not an object';
   const type = ownMember(key, 'kty');
   const members = typeof type === 'string' ? needs.get(type) : undefined;
   if (members === undefined) return `has a kty other than ${[...needs.keys()].join(', ')}`;

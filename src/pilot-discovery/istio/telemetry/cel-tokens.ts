@@ -36,8 +36,8 @@ const token = new RegExp(
 const kinds = ['name', 'number', 'text', 'sign'] as const;
 
 /**
- * Returns the words of an expression. The last one is `end`, or `wrong` if a character is no word
- * of CEL. Pure.
+ * Returns the words of an expression. The last one is `end`, or `wrong` if a character is not a
+ * word of CEL. Pure.
  */
 export function celTokens(expression: string): readonly CelToken[] {
   const tokens: CelToken[] = [];

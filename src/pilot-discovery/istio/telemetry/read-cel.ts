@@ -15,7 +15,7 @@ const reserved = new Set(
     ' ',
   ),
 );
-/** Words that are no names of fields. */
+/** Words that are not valid names of fields. */
 const words = new Set(['true', 'false', 'null', 'in']);
 
 /** The functions of Envoy, and how each may be called. */
@@ -268,7 +268,7 @@ class CelReader {
     const expression = name.text === 'matches' ? given.at(-1)?.text : undefined;
     const flaw = expression === undefined ? undefined : regexFlaw(expression);
     if (flaw !== undefined)
-      this.#wrong(`'${expression ?? ''}' is no regular expression of RE2: ${flaw}`, name);
+      this.#wrong(`'${expression ?? ''}' is not a regular expression of RE2: ${flaw}`, name);
   }
 
   /** Reads expressions up to the sign that ends them. A list may end with a comma. */
@@ -331,7 +331,7 @@ function textFlaw(text: string): string | undefined {
     const point = parseInt(code, 16);
     return point > 0x10ffff || (point >= 0xd800 && point < 0xe000);
   });
-  return bad === undefined ? undefined : `${bad} is no character of Unicode`;
+  return bad === undefined ? undefined : `${bad} is not a character of Unicode`;
 }
 
 /** Returns the content of a text literal; undefined for bytes, and if it has escapes. */

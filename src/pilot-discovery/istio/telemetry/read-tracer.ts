@@ -26,7 +26,7 @@ const defaultTimeoutMs = 3_000;
 /** Reads a path; '' if it is not given. Istio adds the `/` at its beginning. */
 const path: ReadMember<string> = (value, place) => {
   const read = text(value, place);
-  if (!/^[!-~]*$/.test(read)) wrong(place, `'${read}' is no path: it has no spaces`);
+  if (!/^[!-~]*$/.test(read)) wrong(place, `'${read}' is not a path: it has no spaces`);
   return read === '' || read.startsWith('/') ? read : `/${read}`;
 };
 
@@ -40,7 +40,8 @@ const headerValue: ReadMember<string> = (value, place) => {
 const spanHeader: ReadMember<SpanHeader> = (value, place) =>
   members(value, place, [], (get, has) => {
     const name = get('name', needed);
-    if (name !== '' && !isHeaderName(name)) wrong(place, `'${name}' is no name of a header`);
+    if (name !== '' && !isHeaderName(name))
+      wrong(place, `'${name}' is not a valid name of a header`);
     if (has('envName'))
       wrong(place, 'envName is not read: give value, the header as the proxy sends it');
     get('envName', ignored);

@@ -35,7 +35,8 @@ const methodOfCors: ReadMember<string> = (value, place) => {
 
 const headerOfCors: ReadMember<string> = (value, place) => {
   const read = text(value, place);
-  if (read !== '*' && !isHeaderName(read)) wrong(place, `'${read}' is no name of a header`);
+  if (read !== '*' && !isHeaderName(read))
+    wrong(place, `'${read}' is not a valid name of a header`);
   return read;
 };
 

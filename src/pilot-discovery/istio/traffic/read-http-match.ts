@@ -30,7 +30,7 @@ const headerMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>
   for (const name of Object.keys(read)) {
     const isPseudo = [':method', ':path', ':authority', ':scheme'].includes(name);
     if (!isPseudo && !isClaim(name) && !isHeaderName(name))
-      wrong(below(place, name), `'${name}' is no name of a header`);
+      wrong(below(place, name), `'${name}' is not a valid name of a header`);
   }
   return read;
 };

@@ -100,7 +100,7 @@ const failovers: ReadMember<readonly Failover[]> = (value, place) => {
 
 const region: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
-  if (/[/*]/.test(read)) wrong(place, `'${read}' is no region: give its name alone`);
+  if (/[/*]/.test(read)) wrong(place, `'${read}' is not a region: give its name alone`);
   return read;
 };
 

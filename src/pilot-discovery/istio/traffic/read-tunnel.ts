@@ -14,7 +14,10 @@ export const tunnel: ReadMember<Tunnel> = (value, place) =>
     const targetHost = get('targetHost', hostName('too'));
     const targetPort = get('targetPort', port);
     if (isWildcard(targetHost))
-      wrong(below(place, 'targetHost'), `'${targetHost}' is no address to connect to: name a host`);
+      wrong(
+        below(place, 'targetHost'),
+        `'${targetHost}' is not an address to connect to: name a host`,
+      );
     if (targetPort === undefined)
       wrong(below(place, 'targetPort'), 'it is missing: a port from 1 to 65535');
     return {

@@ -52,7 +52,7 @@ const values: ReadMember<Readonly<Record<string, string>>> = (value, place) => {
 function checkName(name: string, place: Place): void {
   if (name.toLowerCase() === 'host' || name === ':authority') return;
   if (name.startsWith(':')) wrong(place, `'${name}' cannot be changed here: use rewrite`);
-  else if (!isHeaderName(name)) wrong(place, `'${name}' is no name of a header`);
+  else if (!isHeaderName(name)) wrong(place, `'${name}' is not a valid name of a header`);
 }
 
 const operations: ReadMember<HeaderOperations> = (value, place) =>
@@ -62,7 +62,7 @@ const operations: ReadMember<HeaderOperations> = (value, place) =>
       if (name.startsWith(':') || name.toLowerCase() === 'host')
         wrong(below(place, `remove[${index}]`), `'${name}' cannot be removed`);
       else if (name !== '' && !isHeaderName(name))
-        wrong(below(place, `remove[${index}]`), `'${name}' is no name of a header`);
+        wrong(below(place, `remove[${index}]`), `'${name}' is not a valid name of a header`);
     });
     return { set: get('set', values), add: get('add', values), remove };
   });
@@ -143,7 +143,7 @@ const retries: ReadMember<Retries> = (value, place) =>
       );
     for (const word of retryOn.split(',').map((part) => part.trim()))
       if (word !== '' && !retryReasons.has(word) && !/^[1-5]\d\d$/.test(word))
-        wrong(below(place, 'retryOn'), `'${word}' is no reason to try again, and no status`);
+        wrong(below(place, 'retryOn'), `'${word}' is not a reason to try again, or a status`);
     return {
       attempts,
       perTryTimeoutMs: get('perTryTimeout', duration),

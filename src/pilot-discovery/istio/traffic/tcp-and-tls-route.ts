@@ -27,7 +27,7 @@ import { isWithin } from '../fields/wildcard-host.ts';
 
 const range: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
-  if (read !== '' && !isAddressRange(read)) wrong(place, `'${read}' is no IP address and no CIDR`);
+  if (read !== '' && !isAddressRange(read)) wrong(place, `'${read}' is not an IP address or CIDR`);
   return canonicalAddress(read);
 };
 
@@ -57,7 +57,7 @@ const tlsMatch: ReadMember<TlsMatch> = (value, place) =>
       if (isPartialWildcard(host))
         wrong(
           below(place, `sniHosts[${index}]`),
-          `'${host}' is no name of TLS: a '*' stands for whole parts of a name`,
+          `'${host}' is not a valid name of TLS: a '*' stands for whole parts of a name`,
         );
     });
     return { ...connectionMatch(get, has, place), sniHosts };

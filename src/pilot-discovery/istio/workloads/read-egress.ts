@@ -34,13 +34,13 @@ const egressHost: ReadMember<EgressHost> = (value, place) => {
   else if (!['*', '.', '~'].includes(namespace) && !isLabel(namespace))
     wrong(
       place,
-      `'${namespace}' is no namespace: name one, or '.' for its own, '*' for all, '~' for none`,
+      `'${namespace}' is not a namespace: name one, or '.' for its own, '*' for all, '~' for none`,
     );
   const host = hostName('too')(written === '' ? undefined : written, place);
   if (isPartialWildcard(host))
-    wrong(place, `'${host}' is no host here: a '*' stands for whole parts of a name`);
+    wrong(place, `'${host}' is not a host here: a '*' stands for whole parts of a name`);
   else if (isLabel(host) || isIpAddress(host))
-    wrong(place, `'${host}' is no full name: give one with a dot, or '*'`);
+    wrong(place, `'${host}' is not a full name: give one with a dot, or '*'`);
   return { namespace, host };
 };
 
@@ -50,7 +50,10 @@ const egressPort: ReadMember<EgressPort> = (value, place) =>
     const number = get('number', whole(0, 65_535)) ?? (has('number') ? 1 : 0);
     const name = get('name', text);
     if (name !== '' && !isLabel(name))
-      wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
+      wrong(
+        below(place, 'name'),
+        `'${name}' is not a valid name of a port: letters, digits, and - within`,
+      );
     const protocolName = get('protocol', text).toUpperCase();
     get('targetPort', () => undefined);
     if (has('targetPort')) wrong(below(place, 'targetPort'), 'it has no effect here: leave it out');
@@ -118,7 +121,7 @@ function checkBind({ bind, port, captureMode }: Egress, place: Place): void {
   const bindPlace = below(place, 'bind');
   if (port?.number !== 0) {
     if (bind.startsWith(unix)) wrong(bindPlace, `a Unix socket has no port: give it port.number 0`);
-    else if (bind !== '' && !isIpAddress(bind)) wrong(bindPlace, `'${bind}' is no IP address`);
+    else if (bind !== '' && !isIpAddress(bind)) wrong(bindPlace, `'${bind}' is not an IP address`);
     return;
   }
   const path = bind.slice(unix.length);
@@ -128,7 +131,7 @@ function checkBind({ bind, port, captureMode }: Egress, place: Place): void {
       'it is missing: a port from 1 to 65535, or 0 with a bind of unix:///path',
     );
   else if (!/^(?:@.|\/.*[^/]$)/.test(path))
-    wrong(bindPlace, `'${bind}' is no socket: give unix:///path, or unix://@name`);
+    wrong(bindPlace, `'${bind}' is not a socket: give unix:///path, or unix://@name`);
   else checkSocketPath(path, bindPlace);
   if (captureMode === 'iptables')
     wrong(

@@ -131,7 +131,7 @@ function checkCredential(name: string, place: Place): void {
   if (!isName || plainName.includes('..') || /^(?:istio|prometheus)/.test(plainName))
     warn(
       place,
-      `'${name}' is no name of a secret of a gateway: small letters, digits, - and . within`,
+      `'${name}' is not a valid name of a secret of a gateway: small letters, digits, - and . within`,
     );
 }
 

@@ -28,7 +28,7 @@ const unix = 'unix://';
 /** Checks the path of a Unix socket. Istio takes an absolute one, or `@NAME`. */
 function checkSocket(path: string, place: Place): void {
   if (/^(?:\/|@)./.test(path)) checkSocketPath(path, place);
-  else wrong(place, `'${unix}${path}' is no Unix socket: give unix:///PATH, or unix://@NAME`);
+  else wrong(place, `'${unix}${path}' is not a Unix socket: give unix:///PATH, or unix://@NAME`);
 }
 
 interface WrittenPort extends Omit<GatewayPort, 'protocol'> {
@@ -68,13 +68,16 @@ function serverHost(gatewayNamespace: string): ReadMember<GatewayHost> {
     const writtenNamespace = slash < 0 ? '*' : read.slice(0, slash);
     const namespace = writtenNamespace === '.' ? gatewayNamespace : writtenNamespace;
     if (namespace !== '*' && !isLabel(namespace))
-      wrong(place, `'${namespace}' is no namespace: name one, or '.' for its own, or '*' for all`);
+      wrong(
+        place,
+        `'${namespace}' is not a namespace: name one, or '.' for its own, or '*' for all`,
+      );
     const rest = read.slice(slash + 1);
     const host = read === '' ? '' : hostName('too')(rest === '' ? undefined : rest, place);
     if (isPartialWildcard(host))
-      wrong(place, `'${host}' is no host of a gateway: a '*' stands for whole parts of a name`);
+      wrong(place, `'${host}' is not a host of a gateway: a '*' stands for whole parts of a name`);
     else if (isLabel(host) || isIPv6(host))
-      wrong(place, `'${host}' is no full name: give one with a dot, or '*'`);
+      wrong(place, `'${host}' is not a full name: give one with a dot, or '*'`);
     return { namespace, host };
   };
 }
@@ -91,7 +94,7 @@ const server =
       if (isSocket) checkSocket(bind.slice(unix.length), below(place, 'bind'));
       const serverPort = get('port', portOf(isSocket ? 'socket' : 'address'));
       if (bind !== '' && !isSocket && !isIpAddress(bind))
-        wrong(below(place, 'bind'), `'${bind}' is no IP address`);
+        wrong(below(place, 'bind'), `'${bind}' is not an IP address`);
       const hosts = get('hosts', list(serverHost(namespace)));
       if (hosts.length === 0)
         wrong(below(place, 'hosts'), `it is missing: at least one host, or '*' for all`);

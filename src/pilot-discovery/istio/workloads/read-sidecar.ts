@@ -45,7 +45,7 @@ const ingress: ReadMember<Ingress> = (value, place) => {
     };
   });
   if (read.bind !== '' && !isIpAddress(read.bind))
-    wrong(below(place, 'bind'), `'${read.bind}' is no IP address`);
+    wrong(below(place, 'bind'), `'${read.bind}' is not an IP address`);
   checkEndpoint(read.defaultEndpoint, below(place, 'defaultEndpoint'));
   return read;
 };
@@ -70,7 +70,7 @@ const proxyDestination: ReadMember<Destination> = (value, place) => {
   if (isObject(value) && value['port'] === undefined)
     wrong(below(place, 'port'), 'it is missing: number: PORT');
   if (isLabel(read.host))
-    warn(below(place, 'host'), `'${read.host}' is no full name: no service is called so`);
+    warn(below(place, 'host'), `'${read.host}' is not a full name: no service is called so`);
   return read;
 };
 

@@ -21,7 +21,10 @@ const variables: ReadMember<Readonly<Record<string, string>>> = (value, place) =
     const variablePlace = below(place, name);
     if (name === '') wrong(place, 'a variable has no name');
     else if (!/^[-._A-Za-z][-._A-Za-z0-9]*$/.test(name))
-      wrong(variablePlace, `'${name}' is no name of a variable: Kubernetes refuses a pod with it`);
+      wrong(
+        variablePlace,
+        `'${name}' is not a valid name of a variable: Kubernetes refuses a pod with it`,
+      );
     if (content.length > longest)
       wrong(variablePlace, `it has ${content.length} characters, and ${longest} are the limit`);
     if (content.includes('\0')) wrong(variablePlace, 'NUL cannot be in a variable');

@@ -168,7 +168,7 @@ const forward = <T>(queried: Queried<T>): Queried<T> => ({
 
 /** Returns the names in an answer to `catalog/services`. */
 function namesOf(body: unknown): readonly string[] {
-  if (!isMap(body)) throw new Error('its answer is no object of services');
+  if (!isMap(body)) throw new Error('its answer is not an object of services');
   const names = Object.keys(body);
   if (names.length > most.services)
     throw new Error(`it has ${names.length} services, and ${most.services} are read at most`);

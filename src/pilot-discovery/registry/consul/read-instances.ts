@@ -28,12 +28,12 @@ type Row = Readonly<Record<string, unknown>>;
 const most = { ports: 256, characters: 256, weight: 65_535 };
 
 /**
- * Reads an answer to `health/service/NAME`. Throws if it is no list of instances. An instance that
- * cannot be served is left out, and a problem has the reason. Pure.
+ * Reads an answer to `health/service/NAME`. Throws if it is not a list of instances. An instance
+ * that cannot be served is left out, and a problem has the reason. Pure.
  */
 export function readInstances(body: unknown): ReadInstances {
   if (body === undefined) return { ports: [], instances: [], problems: [] };
-  if (!Array.isArray(body)) throw new Error('its answer is no list of instances');
+  if (!Array.isArray(body)) throw new Error('its answer is not a list of instances');
   const problems: string[] = [];
   const ports = new Map<number, ServicePort>();
   const instances = new Map<string, ReadInstance>();
@@ -43,7 +43,7 @@ export function readInstances(body: unknown): ReadInstances {
       problems.push(`an instance is not used: its name is too long, or is not a text`);
     else if (port === 0) problems.push(`${name} is not used: it has no port`);
     else if (isIP(address) === 0)
-      problems.push(`${name} is not used: its address '${address}' is no IP address`);
+      problems.push(`${name} is not used: its address '${address}' is not an IP address`);
     else if (ports.size === most.ports && !ports.has(port))
       problems.push(`${name} is not used: the service has more than ${most.ports} ports`);
     else {
@@ -82,7 +82,7 @@ interface InstanceRow {
 
 function rowOf(entry: unknown): InstanceRow {
   const { Node: node, Service: service, Checks: checks } = mapOf(entry);
-  if (!isMap(node) || !isMap(service)) throw new Error('its answer is no list of instances');
+  if (!isMap(node) || !isMap(service)) throw new Error('its answer is not a list of instances');
   const { Address: address, Port: port, Tags: tags, Meta: meta, Weights: weights } = service;
   const labels = new Map([...fromTags(tags), ...fromMeta(meta)]);
   const { Passing: passing, Warning: warning } = mapOf(weights);

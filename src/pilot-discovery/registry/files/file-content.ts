@@ -94,7 +94,8 @@ export function* readFileContent(
   place: FilePlace,
   read: ReadResources,
 ): Generator<undefined, FileContent, undefined> {
-  if (!isUtf8(bytes)) return { ...unreadableFile(before, place, 'it is no text in UTF-8'), digest };
+  if (!isUtf8(bytes))
+    return { ...unreadableFile(before, place, 'it is not text in UTF-8'), digest };
   const documents = new Map<string, Contents>();
   const contents: Contents[] = [];
   let unknown = false; // a new document has an error, and it is not known which resource it was

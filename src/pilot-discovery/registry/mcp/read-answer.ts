@@ -71,7 +71,7 @@ export function* readAnswer(
 
 function resourceIn({ typeUrl, value }: Any): McpResource {
   if (!typeUrl.endsWith('/istio.mcp.v1alpha1.Resource'))
-    throw new Error(`'${typeUrl.slice(0, 200)}' is no resource of Istio (istio.mcp.v1alpha1)`);
+    throw new Error(`'${typeUrl.slice(0, 200)}' is not a resource of Istio (istio.mcp.v1alpha1)`);
   try {
     return fromBinary(ResourceSchema, value);
   } catch (error) {

@@ -217,7 +217,7 @@ describe('nodeMetadata', () => {
     expect(told({ env, labels: { a: 'pod' } })['LABELS']).toEqual({ a: 'pod', b: 'env', c: 'x' });
   });
 
-  it('leaves out a label that is no text, with a warning', () => {
+  it('leaves out a label that is not a text, with a warning', () => {
     const made = result({ env: { ISTIO_METAJSON_LABELS: '{"a":1,"b":"2"}' } });
     expect(made).toMatchObject({ ok: true, metadata: { LABELS: { b: '2' } } });
     expect(made.ok && made.warnings).toEqual([

@@ -13,7 +13,7 @@ describe('socketAddress', () => {
   });
 
   it.each([
-    ['an empty port (the Go agent takes it, and makes a bootstrap that is no JSON)', '127.0.0.1:'],
+    ['an empty port (the Go agent takes it, and makes a bootstrap that is not JSON)', '127.0.0.1:'],
     ['no port', '127.0.0.1'],
     ['too many colons', '2001:db8::100:5000'],
     ['nothing', ''],

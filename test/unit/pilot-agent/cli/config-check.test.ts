@@ -72,7 +72,7 @@ probers:
     ]);
   });
 
-  it('tells warnings too, which are no mistakes', async () => {
+  it('tells warnings too, which are not mistakes', async () => {
     expect(
       await check('proxyConfig:\n  drainDuratoin: 1s\n  colour: red\nconfigUrlCAFile: /ca'),
     ).toEqual([

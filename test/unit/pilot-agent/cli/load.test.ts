@@ -50,7 +50,7 @@ describe('startLoad', () => {
     assert.equal((await load.stop()).failed, 0);
   });
 
-  it('honours Connection: close, which is no failure', async () => {
+  it('honours Connection: close, which is not a failure', async () => {
     const port = await serve((socket, nth) =>
       nth === 3 ? socket.end(ok('connection: close\r\n')) : socket.write(ok()),
     );

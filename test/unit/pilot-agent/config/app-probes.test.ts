@@ -197,8 +197,8 @@ describe('metricsTargets', () => {
   });
 
   it.each([
-    ['what is no JSON', one('{'), /not a JSON object/],
-    ['what is no list', many('{}'), /not a JSON array/],
+    ['what is not JSON', one('{'), /not a JSON object/],
+    ['what is not a list', many('{}'), /not a JSON array/],
     ['no port', one('{"port":"http"}'), /'http' is not a port/],
     ['a loop over the status port', one('{"port":"15020"}'), /the status port/],
     ['Envoy a second time', many('[{"port":15000}]'), /Envoy's admin port/],

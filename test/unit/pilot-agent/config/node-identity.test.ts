@@ -85,7 +85,7 @@ describe('nodeIdentity', () => {
       ip: '2001:db8::9',
     },
     {
-      what: 'is not an INSTANCE_IP that is no address',
+      what: 'is not an INSTANCE_IP that is not an address',
       inputs: { env: { INSTANCE_IP: 'nonsense' } },
       ip: '10.1.2.3',
     },
@@ -102,12 +102,12 @@ describe('nodeIdentity', () => {
       ip: '127.0.0.1',
     },
     {
-      what: 'is no IPv6 link-local address (the Go agent: it is)',
+      what: 'is not an IPv6 link-local address (the Go agent: it is)',
       inputs: { addresses: ['fe80::1', 'FE80::2', '10.0.0.1'] },
       ip: '10.0.0.1',
     },
     {
-      what: 'is no IPv4 link-local address (the Go agent: it is)',
+      what: 'is not an IPv4 link-local address (the Go agent: it is)',
       inputs: { addresses: ['169.254.1.1', '10.0.0.1'] },
       ip: '10.0.0.1',
     },
@@ -184,7 +184,7 @@ describe('nodeIdentity', () => {
     },
     { what: 'no network', inputs: { addresses: [] }, ipv6: false },
     {
-      what: 'an --ip that is no address, on an IPv6 machine',
+      what: 'an --ip that is not an address, on an IPv6 machine',
       inputs: { ip: 'nonsense', addresses: ['1111:2222::1'] },
       ipv6: true,
     },

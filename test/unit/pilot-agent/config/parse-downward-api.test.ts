@@ -54,7 +54,7 @@ describe('parseDownwardApi', () => {
     },
     { what: 'puts escaped bytes together', text: String.raw`a="\xc3\xa9"`, entries: { a: 'é' } },
     {
-      what: 'takes a byte that is no UTF-8 for an unknown character',
+      what: 'takes a byte that is not UTF-8 for an unknown character',
       text: String.raw`a="\xff"`,
       entries: { a: '\ufffd' },
     },

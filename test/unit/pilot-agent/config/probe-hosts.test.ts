@@ -35,7 +35,7 @@ describe('a probe that names no host', () => {
   });
 
   it.each(['', 'pod.example', '10.0.0.1:80', '300.0.0.1'])(
-    'does not try %j, which is no address',
+    'does not try %j, which is not an address',
     (instanceIp) => {
       expect(probeHosts('pod first', instanceIp)).toEqual(['localhost']);
     },

@@ -252,7 +252,7 @@ describe('the application', () => {
 
   it.each([
     [
-      'a prober that is no JSON',
+      'a prober that is not JSON',
       { ISTIO_KUBE_APP_PROBERS: '{' },
       'ISTIO_KUBE_APP_PROBERS: failed to decode app prober: it is not JSON: the probe is left out',
     ],

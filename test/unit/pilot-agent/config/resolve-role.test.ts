@@ -61,7 +61,7 @@ describe('resolveRole', () => {
       unknown: ['--foo', '--bar'],
     },
     {
-      what: 'is no value behind an unknown flag with =',
+      what: 'is not a value behind an unknown flag with =',
       args: ['--foo=1', 'ingress'],
       role: 'ingress',
       unknown: ['--foo'],

@@ -164,7 +164,7 @@ describe('installEnvoy', () => {
         'the file is Envoy 0.0.1: name that version',
       );
       writeFileSync(binary, '#!/bin/sh\n');
-      await expect(from(binary)).rejects.toThrow('the file is no Envoy');
+      await expect(from(binary)).rejects.toThrow('the file is not an Envoy');
       await expect(from(join(folder, 'none'))).rejects.toThrow(/ENOENT.*none/);
       assert.deepEqual(leftovers(), []);
     });

@@ -77,7 +77,7 @@ describe('a configuration', () => {
       /^--customConfigFile .*none cannot be read: ENOENT/,
     );
     expect(custom(folder)).toThrow(
-      /^--customConfigFile .* cannot be read: it is a directory, and no regular file$/,
+      /^--customConfigFile .* cannot be read: it is a directory, and not a regular file$/,
     );
     custom(file('envoy.json', '{}'))();
     checkCustomConfig(resolved({ proxyConfig: { customConfigFile: 7 } }));

@@ -225,7 +225,7 @@ describe('pilotAgent', () => {
     expect(lines[0]).toMatchObject({ event: 'agent.started', role: 'router', id: 'mine.here' });
   });
 
-  it('says what is no flag', async () => {
+  it('says what is not a flag', async () => {
     const [failure] = await failureOf({ statusPrt: 0 } as AgentSettings);
     expect(failure).toMatchObject({
       code: 64,

@@ -81,14 +81,14 @@ describe('readSecretFiles', () => {
     );
   });
 
-  it('is not held up by what is no file', async () => {
+  it('is not held up by what is not a file', async () => {
     writeCertificates(folder, issued);
     rmSync(path('root-cert.pem'));
     execFileSync('mkfifo', [path('root-cert.pem')]);
     expect(await read()).toMatchObject({
       set: { pair: {} },
       refused: {
-        roots: `${path('root-cert.pem')} cannot be read: it is a FIFO, and no regular file`,
+        roots: `${path('root-cert.pem')} cannot be read: it is a FIFO, and not a regular file`,
       },
     });
     rmSync(path('root-cert.pem'));

@@ -17,7 +17,7 @@ describe('the names of secrets', () => {
     'file-root:/etc/../proc/self/environ',
     'file-cert:/etc/cert.pem~/proc/self/fd/7',
     'file-cert:/sys/kernel/notes~/etc/key.pem',
-  ])('of the files of the kernel are no names: %s', (name) => {
+  ])('of the files of the kernel are not valid names: %s', (name) => {
     expect(find(name)).toEqual({ ok: false, reason: 'no secret is read from /proc or /sys' });
   });
 

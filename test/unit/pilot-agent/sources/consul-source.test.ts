@@ -73,23 +73,31 @@ describe('consul', () => {
       body: [],
       says: 'it answers 200 without X-Consul-Index: is this Consul?',
     },
-    { what: 'answers no JSON', body: '<html>token', says: 'its answer is no JSON' },
-    { what: 'answers another JSON', body: { Key: 'a' }, says: 'its answer is no list of objects' },
-    { what: 'answers what is no object', body: [1], says: 'its answer is no list of objects' },
+    { what: 'answers no JSON', body: '<html>token', says: 'its answer is not JSON' },
     {
-      what: 'answers what is no key',
+      what: 'answers another JSON',
+      body: { Key: 'a' },
+      says: 'its answer is not a list of objects',
+    },
+    {
+      what: 'answers what is not an object',
+      body: [1],
+      says: 'its answer is not a list of objects',
+    },
+    {
+      what: 'answers what is not a key',
       body: [{ Key: 1, Value: null }],
-      says: 'its answer is no list of keys',
+      says: 'its answer is not a list of keys',
     },
     {
-      what: 'answers what is no value',
+      what: 'answers what is not a value',
       body: [{ Key: 'mesh/a', Value: 1 }],
-      says: 'its answer is no list of keys',
+      says: 'its answer is not a list of keys',
     },
     {
-      what: 'has a value that is no text',
+      what: 'has a value that is not a text',
       body: [key('mesh/a', base64(Buffer.from([0xff])))],
-      says: 'the value of mesh/a is no text in UTF-8',
+      says: 'the value of mesh/a is not text in UTF-8',
     },
     {
       what: 'answers too much',
@@ -107,7 +115,7 @@ describe('consul', () => {
   it('says so of instances that are none', async () => {
     const address = await serve([{ Node: { Node: 'n' } }]);
     expect(await read({ service: 'web' }, { address })).toMatchObject({
-      trouble: `${address}/v1/health/service/web: its answer is no list of instances`,
+      trouble: `${address}/v1/health/service/web: its answer is not a list of instances`,
     });
   });
 

@@ -165,7 +165,7 @@ describe('files', () => {
     put('two/b', 'b');
     await expect.poll(content, limit).toEqual({ a: 'two', b: 'b' });
     rmSync(at('two'), { recursive: true });
-    await expect.poll(content, limit).toEqual({ a: 'two', b: 'b' }); // gone is no content
+    await expect.poll(content, limit).toEqual({ a: 'two', b: 'b' }); // a file that is gone has no content
     mkdirSync(at('two'));
     put('two/c', 'c');
     await expect.poll(content, limit).toEqual({ c: 'c' });
@@ -174,9 +174,9 @@ describe('files', () => {
   it.each([
     { what: 'a file that is not there', make: () => undefined, says: 'is not there' },
     {
-      what: 'a file that is no text',
+      what: 'a file that is not a text',
       make: () => put('file', Buffer.from([0xff])),
-      says: 'is no text in UTF-8',
+      says: 'is not text in UTF-8',
     },
     {
       what: 'a file that is too large',

@@ -225,7 +225,7 @@ describe('http', () => {
       what: 'no text',
       body: Buffer.from([0xff, 0xfe]),
       headers: {},
-      says: 'what it answers is no text in UTF-8',
+      says: 'its answer is not text in UTF-8',
     },
     { what: 'cut off', body: 'x', headers: { 'content-length': 2 }, says: 'aborted' },
     {

@@ -143,7 +143,7 @@ describe('the store of the xDS proxy', () => {
 
   it('is ignored with what the system says if it cannot be read', () => {
     mkdirSync(path);
-    expect(at().read()).toEqual(ignored('it is a directory, and no regular file'));
+    expect(at().read()).toEqual(ignored('it is a directory, and not a regular file'));
   });
 
   it('keeps nothing of what is too large, and says so', () => {

@@ -648,7 +648,7 @@ items:
 `;
     expect(found({ 'b/c.yml': text, 'd.json': '{', 'e.txt': '{' })).toEqual([
       'Error [IST0101] (DestinationRule default/a b/c.yml:8) spec.host: no service has the host a.test: define it, or name another',
-      expect.stringMatching(/^Error \[IST0106\] \(d\.json:1\) it is no YAML/),
+      expect.stringMatching(/^Error \[IST0106\] \(d\.json:1\) it is not YAML/),
     ]);
   });
 

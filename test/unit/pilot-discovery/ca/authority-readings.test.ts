@@ -156,7 +156,7 @@ describe('a folder with cacerts', () => {
     await becomes(expect.stringContaining('the key is empty'));
     unlinkSync(path('cacerts', 'ca-key.pem'));
     mkdirSync(path('cacerts', 'ca-key.pem'));
-    await becomes(expect.stringContaining('ca-key.pem: it is a directory, and no regular file'));
+    await becomes(expect.stringContaining('ca-key.pem: it is a directory, and not a regular file'));
     rmdirSync(path('cacerts', 'ca-key.pem'));
     mount(filesOf(parts));
     await becomes(parts.roots);
@@ -259,7 +259,7 @@ describe('a self-signed root', () => {
     await expect.poll(() => again.at(-1)?.type).toBe('authority');
   });
 
-  it('is refused if its file is no root, and that file stays', async () => {
+  it('is refused if its file is not a root, and that file stays', async () => {
     read();
     await expect.poll(() => last()?.type).toBe('authority');
     writeFileSync(rootFile(), 'mine');

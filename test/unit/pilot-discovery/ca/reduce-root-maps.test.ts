@@ -269,7 +269,7 @@ describe('a failure', () => {
     expect(types()).toEqual(['roots-unpublished', 'roots-published']);
   });
 
-  it('to reach the API is no news here', () => {
+  it('to reach the API is not news here', () => {
     const away = { type: 'lost', kind: 'maps', cause: 'no-answer', reason: 'away' } as const;
     expect(run(...everything('x'), away).news).toEqual([]);
   });

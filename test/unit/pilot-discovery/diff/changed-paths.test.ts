@@ -27,7 +27,12 @@ describe('changedPaths', () => {
       '{ a: { b: 3, e: { f: 4 } }, d: x }',
       ['~ a.b 1 3', '- a.c 2', '+ a.e {"f":4}'],
     ],
-    ['quotes a name that is no identifier', '{ a: { "@b.c": 1 } }', '{ a: {} }', ['- a["@b.c"] 1']],
+    [
+      'quotes a name that is not an identifier',
+      '{ a: { "@b.c": 1 } }',
+      '{ a: {} }',
+      ['- a["@b.c"] 1'],
+    ],
     [
       'compares another kind of value as a whole',
       '{ a: [1] }',

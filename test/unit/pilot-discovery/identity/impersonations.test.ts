@@ -99,7 +99,7 @@ describe('the secure port', () => {
       /SERVICE_ACCOUNT of the node says 'root'/,
     ],
     [
-      'a namespace that is no text',
+      'a namespace that is not a text',
       [node('web-0.shop', { NAMESPACE: ['shop'] })],
       /NAMESPACE of the node says '\["shop"\]'/,
     ],

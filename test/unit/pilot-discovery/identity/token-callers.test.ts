@@ -112,7 +112,7 @@ describe('tokens on the secure port', () => {
     ['no token', '', /no client certificate and no token/, 'not reviewed'],
     ['another scheme', `Basic ${part('a:b')}`, /not Bearer with a signed/, 'not reviewed'],
     ['an opaque token', 'Bearer ya29.abc', /not Bearer with a signed/, 'not reviewed'],
-    ['claims that are no JSON', 'Bearer a.b.c', /not Bearer with a signed/, 'not reviewed'],
+    ['claims that are not JSON', 'Bearer a.b.c', /not Bearer with a signed/, 'not reviewed'],
     [
       'a token without a signature',
       `Bearer ${part({ alg: 'none' })}.${part(web)}.`,

@@ -75,7 +75,7 @@ describe('a resource that was sent as a message', () => {
   it.each([
     ['another message', 'istio.networking.v1alpha3.Gateway', new Uint8Array(), /its body is/],
     [
-      'bytes that are no message',
+      'bytes that are not a message',
       'istio.networking.v1alpha3.Sidecar',
       Buffer.from([0xff, 0xff]),
       /cannot be decoded/,

@@ -76,7 +76,7 @@ describe.each(inherited)('the name %s, from outside', (name) => {
     });
   });
 
-  it('is no path of the debug port', () => {
+  it('is not a path of the debug port', () => {
     expect(
       debugRoutes(
         null as never,

@@ -23,7 +23,7 @@ describe('proxyOf', () => {
     });
   });
 
-  it('says that a locality is no message', () => {
+  it('says that a locality is not a message', () => {
     expect(proxyOf({ id, cluster, metadata: {}, locality: new Uint8Array([0x0a, 9]) })).toBe(
       `the locality of the node '${id}' cannot be decoded`,
     );

@@ -56,16 +56,16 @@ describe.each<
     expect(await read('', 10)).toMatchObject({ kind: 'absent' });
   });
 
-  it('that is no regular file is not waited for', async () => {
+  it('that is not a regular file is not waited for', async () => {
     execFileSync('mkfifo', [at('fifo')]);
     const server = createServer().listen(at('socket'));
     await once(server, 'listening');
     mkdirSync(at('folder'));
     const before = open();
-    expect(await reason(at('fifo'))).toBe('it is a FIFO, and no regular file');
-    expect(await reason(at('folder'))).toBe('it is a directory, and no regular file');
-    expect(await reason(at('socket'))).toBe('it is a socket or a device, and no regular file');
-    expect(await reason('/dev/zero')).toBe('it is a device, and no regular file');
+    expect(await reason(at('fifo'))).toBe('it is a FIFO, and not a regular file');
+    expect(await reason(at('folder'))).toBe('it is a directory, and not a regular file');
+    expect(await reason(at('socket'))).toBe('it is a socket or a device, and not a regular file');
+    expect(await reason('/dev/zero')).toBe('it is a device, and not a regular file');
     expect(open()).toBe(before);
     server.close();
   });

@@ -191,7 +191,7 @@ describe('a proxy', () => {
     },
     RST: { answers: (_, socket) => socket.resetAndDestroy(), says: /ECONNRESET|hang up/ },
     FIN: { answers: (_, socket) => socket.end(), says: /hang up/ },
-    'what is no HTTP': {
+    'what is not HTTP': {
       answers: (_, socket) => socket.end('SSH-2.0-a\r\n\r\n'),
       says: /Parse Error/,
     },
@@ -220,7 +220,7 @@ describe('a proxy', () => {
   it.each<[string, (socket: Socket) => void]>([
     ['RST', (socket) => socket.resetAndDestroy()],
     ['FIN', (socket) => socket.end()],
-    ['what is no TLS', (socket) => socket.end('no TLS at all, but many words')],
+    ['what is not TLS', (socket) => socket.end('no TLS at all, but many words')],
   ])('whose tunnel ends with %s is a failure, and no bug', async (_, ends) => {
     const uncaught = vi.fn();
     process.on('uncaughtException', uncaught);

@@ -92,7 +92,7 @@ describe('the access of a kubeconfig', () => {
       'no URL',
       { server: 'api:6443' },
       undefined,
-      /^cluster one in .*: server is no URL: it has to be https:/,
+      /^cluster one in .*: server is not a URL: it has to be https:/,
     ],
     ['a token over http', { server: 'http://api' }, undefined, /are not sent over http/],
     [
@@ -114,17 +114,17 @@ describe('the access of a kubeconfig', () => {
 
   it('with an alias that has no anchor is refused as what it is', async () => {
     await expect(findAccess(put('config', 'users: *secret'))()).rejects.toThrow(
-      /: it is no kubeconfig: an alias has no anchor/,
+      /: it is not a kubeconfig: an alias has no anchor/,
     );
   });
 
-  it('that is no YAML is refused, without anything of what is in it', async () => {
+  it('that is not YAML is refused, without anything of what is in it', async () => {
     const path = put('config', 'users: {token: secret-token\n  - [');
     const reason = await findAccess(path)().then(
       () => '',
       (error: unknown) => (error as Error).message,
     );
-    expect(reason).toMatch(/config: it is no kubeconfig: neither YAML nor JSON/);
+    expect(reason).toMatch(/config: it is not a kubeconfig: neither YAML nor JSON/);
     expect(reason).not.toContain('secret');
   });
 

@@ -145,11 +145,11 @@ describe('a question to the API', () => {
     },
   );
 
-  it('whose answer is no JSON is told so, without a word of it', async () => {
+  it('whose answer is not JSON is told so, without a word of it', async () => {
     answer = (_, response) => response.end('{"key": secret');
     expect(await get('/')).toEqual({
       ok: false,
-      failure: { reason: `${url}: what it says is no JSON`, status: undefined, pause: 0 },
+      failure: { reason: `${url}: its answer is not JSON`, status: undefined, pause: 0 },
     });
   });
 });

@@ -76,7 +76,7 @@ describe('the data of Secrets', () => {
     const whole = bytesOf({ type: 'ADDED', object: secret('a', { key }) });
     for (let length = 0; length < whole.length; length += 1) {
       expect(() => decodeSecrets(Buffer.from(whole.subarray(0, length)))).toThrow(
-        /^what it says is no JSON$/,
+        /^its answer is not JSON$/,
       );
     }
     fc.assert(
@@ -84,7 +84,7 @@ describe('the data of Secrets', () => {
         try {
           decodeSecrets(Buffer.from(bytes));
         } catch (error) {
-          return (error as Error).message === 'what it says is no JSON';
+          return (error as Error).message === 'its answer is not JSON';
         }
         return true;
       }),

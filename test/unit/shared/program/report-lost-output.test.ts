@@ -21,6 +21,6 @@ it('a full disk ends a program with 69 and the reason', async () => {
   ]);
 });
 
-it('a reader that is gone is no failure', async () => {
+it('a reader that is gone is not a failure', async () => {
   expect(await reportedAfter('EPIPE')).toEqual([]);
 });

@@ -29,7 +29,7 @@ describe('one edit', () => {
     ['nothing', 'statusPort'],
     ['two characters', 'statusPrtt'],
     ['two characters too few', 'statusPo'],
-    ['two that are no neighbours', 'sPatustort'],
+    ['two that are not neighbours', 'sPatustort'],
     ['the case of a letter and another character', 'statusport1'],
   ])('is not %s', (_, name) => {
     expect([isOneEdit(name, 'statusPort'), isOneEdit('statusPort', name)]).toEqual([false, false]);
@@ -170,7 +170,7 @@ describe('a variable', () => {
     ],
     ['of a shell', { PATHS: '/', CPATH: '/', HOME: '/', LANG: 'C', PWD: '/', SHLVL: '1' }],
     ['that is like nothing', { CA_ADDRESS: 'x', MY_APP: 'x' }],
-  ])('%s is no warning', (_, env) => {
+  ])('%s is not a warning', (_, env) => {
     expect(misspeltVariables(env)).toEqual([]);
   });
 });

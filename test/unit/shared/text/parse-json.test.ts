@@ -34,13 +34,13 @@ describe('levels are counted before a text of JSON is parsed', () => {
     ['lists', lists(101)],
     ['objects', objects(101)],
     ['what does not end', '['.repeat(9_900)],
-    ['what is no JSON behind', `${'{"a":'.repeat(9_900)}x`],
+    ['what is not JSON behind', `${'{"a":'.repeat(9_900)}x`],
     ['behind a text with brackets', `["]]]]\\"]]]",${lists(100)}]`],
   ])('%s are refused', (_, text) => {
     expect(() => parseJson(text)).toThrow(tooDeep);
   });
 
-  it('what is no JSON throws, as with JSON.parse', () => {
+  it('what is not JSON throws, as with JSON.parse', () => {
     for (const text of ['', '{', '"', '"\\', 'x', '[1', ']', '}{'])
       expect(() => parseJson(text)).toThrow(SyntaxError);
   });
@@ -54,7 +54,7 @@ describe('levels are counted before a text of JSON is parsed', () => {
 describe('a nested text of others', () => {
   const deep = lists(9_900);
 
-  it('is no probe, no target, no field, no metadata and no object', () => {
+  it('is not a probe, a target, a field, metadata or an object', () => {
     expect(appProbes(deep)).toMatchObject({ flaws: [`failed to decode app prober: ${tooDeep}`] });
     expect(metricsTargets({ PILOT_AGENT_METRICS_TARGETS: deep }, new Map())).toMatchObject({
       targets: [],
@@ -66,7 +66,7 @@ describe('a nested text of others', () => {
     expect(
       environmentMetadata({ ISTIO_METAJSON_LABELS: deep }, { problems: [], warnings: [] }).labels,
     ).toEqual({});
-    expect(() => decodeJson(Buffer.from(deep))).toThrow('what it says is no JSON');
+    expect(() => decodeJson(Buffer.from(deep))).toThrow('its answer is not JSON');
     expect(listenersIn(deep)).toBeUndefined();
   });
 

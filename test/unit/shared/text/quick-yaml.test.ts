@@ -75,7 +75,7 @@ describe('the package yaml is asked of', () => {
     ['a key twice', 'a: 1\nb: 1\na: 1\n'],
     ['a key twice among brackets', 'x: {a: 1, a: 1}\n'],
     ['__proto__', '__proto__: 1\n'],
-    ['keys that are no texts', 'true: 1\n'],
+    ['keys that are not texts', 'true: 1\n'],
     ['octal numbers', 'a: 0o17\n'],
     ['leading zeros', 'a: 010\n'],
     ['exponents', 'a: 1e3\n'],

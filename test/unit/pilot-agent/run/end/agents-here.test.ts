@@ -101,7 +101,7 @@ it.each([
   ['a folder where nobody is', () => JSON.stringify(about(folder))],
   ['a folder that is none', () => JSON.stringify(about('/dev/null'))],
   ['what would write to a terminal', () => JSON.stringify(about(`${folder}\u001b[2J`))],
-])('who claims %s is no agent', async (_, said) => {
+])('who claims %s is not an agent', async (_, said) => {
   await claims(said());
   expect(await found()).toEqual([]);
 });

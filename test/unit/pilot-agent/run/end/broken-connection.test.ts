@@ -43,7 +43,7 @@ describe('an exception that nobody has caught', () => {
           connectHttp2(`http://127.0.0.1:${port}`),
         ),
     ],
-  ])('is no bug if a peer has caused it: %s', async (_, error) => {
+  ])('is not a bug if a peer has caused it: %s', async (_, error) => {
     expect(uncaughtSign(await error())).toMatchObject({
       type: 'connection-broken',
       reason: expect.stringMatching(/./) as string,

@@ -240,7 +240,7 @@ describe('where the certificate of the workload comes from', () => {
       expect(rotation.way).toBe('sds');
     });
 
-    it('is not used if it is not there, or is no socket, which is a warning', () => {
+    it('is not used if it is not there, or is not a socket, which is a warning', () => {
       const env = { CA_ADDR: 'ca:1' };
       expect(plan({ env })).toMatchObject({ workload: authority('ca:1'), warnings: [] });
       put(usual);

@@ -165,7 +165,7 @@ it('a path that is too long for a socket can be held', async () => {
   expect(readdirSync(long)).toEqual([]);
 });
 
-it('what is asked without a name is no agent: nobody gives way to it', async () => {
+it('what is asked without a name is not an agent: nobody gives way to it', async () => {
   const held = await lock();
   const socket = connect(join(folder, sockets()[0] ?? ''));
   socket.write('{}');

@@ -155,7 +155,7 @@ describe('a value that is added is presented', () => {
     expect(durations.filter(([name]) => !/^\d+s$/.test(String(shown[name]?.value)))).toEqual([]);
   });
 
-  it('of each variable that is no layer of its own, by its name', () => {
+  it('of each variable that is not a layer of its own, by its name', () => {
     // What it becomes is shown: of a layer, or the template. Where Kubernetes is, its client looks.
     const layers =
       /^(?:PROXY_CONFIG|ISTIO_BOOTSTRAP|STACKDRIVER_TRACING_\w+|KUBERNETES_SERVICE_\w+)$/;

@@ -8,8 +8,8 @@ import { readConfig } from '../../../../../src/pilot-agent/run/start/effective-c
 /** Files that cannot be read, whoever asks. */
 const unreadable = [
   ['a directory', (path: string) => mkdirSync(path), /it is a directory/],
-  ['a FIFO', (path: string) => execFileSync('mkfifo', [path]), /no regular file/],
-  ['a socket or device', (path: string) => symlinkSync('/dev/null', path), /no regular file/],
+  ['a FIFO', (path: string) => execFileSync('mkfifo', [path]), /not a regular file/],
+  ['a socket or device', (path: string) => symlinkSync('/dev/null', path), /not a regular file/],
   ['a loop of links', (path: string) => symlinkSync(path, path), /ELOOP/],
 ] as const;
 

@@ -99,7 +99,7 @@ describe('what shapes Envoy’s configuration', () => {
       secrets: { caAddress: 'a:1' },
     });
     expect(textOf(epoch)).toContain('new');
-    // The same again is no change, though each list is another one.
+    // The same again is not a change, though each list is another one.
     expect((await read(sourceOf(first, first))).warnings).toEqual([]);
   });
 
@@ -127,8 +127,12 @@ describe('what shapes Envoy’s configuration', () => {
   const fifo = (path: string) => execFileSync('mkfifo', [path]);
   const large = (path: string) => writeFileSync(path, `a="${'b'.repeat(16 << 20)}"`);
   it.each<[what: string, put: (path: string) => unknown, why: RegExp]>([
-    ['a FIFO', fifo, /it is a FIFO, and no regular file$/],
-    ['a device', (path) => symlinkSync('/dev/zero', path), /it is a device, and no regular file$/],
+    ['a FIFO', fifo, /it is a FIFO, and not a regular file$/],
+    [
+      'a device',
+      (path) => symlinkSync('/dev/zero', path),
+      /it is a device, and not a regular file$/,
+    ],
     [
       '16 MB of text',
       large,

@@ -295,7 +295,7 @@ describe('sdsServer', () => {
   it('fails where something else is, and leaves it there', async () => {
     writeFileSync(socket, 'precious');
     serve();
-    expect((await event('failed')).reason).toContain('is no socket');
+    expect((await event('failed')).reason).toContain('is not a socket');
     expect(existsSync(socket)).toBe(true);
   });
 

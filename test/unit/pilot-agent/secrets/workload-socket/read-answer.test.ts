@@ -100,7 +100,7 @@ describe('a certificate from the workload socket', () => {
     });
     expect(svid({ ...plainRoots(ca.rootCert), name: 'default' })).toEqual({
       ok: false,
-      reason: 'it is no certificate with a key',
+      reason: 'it is not a certificate with a key',
     });
     expect(bundle({ ...secret, name: 'ROOTCA' })).toEqual({ ok: false, reason: 'it has no roots' });
   });

@@ -293,7 +293,7 @@ describe('a probe of the application', () => {
     { what: 'SERVING beside UNAVAILABLE', answer: [0, 0, 0, 0, 2, 8, 1], ended: '14', status: 500 },
     { what: 'SERVING beside no status', answer: [0, 0, 0, 0, 2, 8, 1], ended: '', status: 500 },
     {
-      what: 'SERVING beside a status that is no number',
+      what: 'SERVING beside a status that is not a number',
       answer: [0, 0, 0, 0, 2, 8, 1],
       ended: '0x0',
       status: 500,

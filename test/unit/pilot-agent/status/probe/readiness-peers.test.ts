@@ -119,7 +119,7 @@ describe('readiness, by the cases of the Go agents', () => {
       reason: 'failed to get readiness stats',
     },
     {
-      id: 'a value that is no number',
+      id: 'a value that is not a number',
       body: stats([state, 'a'], [workers, 1]),
       reason: 'failed to get readiness stats',
     },

@@ -154,7 +154,7 @@ describe('/stats/prometheus', () => {
         `${[...labels.values()].map((text) => text.replace(/^\d+\//, '/')).join(' ')} ${value}`,
     );
 
-  it('a text that is no exposition is left out (the Go agent 1.6: passed on, and Prometheus refuses all)', async () => {
+  it('a text that is not an exposition is left out (the Go agent 1.6: passed on, and Prometheus refuses all)', async () => {
     const { text } = await read(await agentOver(says('foo'), says('')));
     expect(own(text, 'istio_agent_scrape_dropped_rows_total')).toEqual([
       'envoy envoy 1',

@@ -78,7 +78,7 @@ describe('the access log of a MeshConfig', () => {
       toFile(json('p: "%PROTOCOL%"')),
     ],
     [
-      'the fields of Istio, if its own are no JSON',
+      'the fields of Istio, if its own are not JSON',
       '{ accessLogFile: /dev/stdout, accessLogEncoding: JSON, accessLogFormat: "%PROTOCOL%" }',
       toFile(json(usualJson)),
     ],

@@ -99,7 +99,7 @@ describe('the listeners of a gateway', () => {
       listener(named('a.example.com', 'HTTP, routes https.8443.s.front.default', own), inspected),
     ],
     [
-      'are those of the first, if another is no HTTP',
+      'are those of the first, if another is not HTTP',
       [gateway(http(8443)), ofLabels('{}', [https('a.example.com', simple)], 'second')],
       listener(chain('HTTP, routes http.8443'), { port: 8443 }),
     ],

@@ -28,7 +28,7 @@ describe('the headers that a route sets and adds, as Envoy has them', () => {
 - { header: { key: b, value: "1" } }`,
     ],
     [
-      'the host, which is no header to Envoy',
+      'the host, which is not a header to Envoy',
       '{ set: { Host: a.mesh, x-a: "1" }, add: { x-b: "2" } }',
       `
 - { header: { key: x-a, value: "1" }, append_action: OVERWRITE_IF_EXISTS_OR_ADD }

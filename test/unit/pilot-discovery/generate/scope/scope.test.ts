@@ -91,7 +91,7 @@ it.each([
     'default.svc.cluster.local',
     'default.svc.cluster.local',
   ],
-  ['it is no domain of Kubernetes', 'x.com', 'my.domain', 'my.domain'],
+  ['it is not a domain of Kubernetes', 'x.com', 'my.domain', 'my.domain'],
 ])('short names of a proxy are those of all namespaces if %s', (_, host, domain, scope) => {
   expect(scopeOfDomain(new Map([[host, undefined]]), domain)).toBe(scope);
 });

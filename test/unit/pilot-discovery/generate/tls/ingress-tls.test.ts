@@ -82,7 +82,7 @@ describe.each(['redirect', 'none'] as const)(
       ['no key', '{ mode: SIMPLE, serverCertificate: /c/cert.pem }'],
       ['no roots', `{ mode: MUTUAL, ${files} }`],
       ['a field of a newer version', `{ mode: SIMPLE, ${files}, clientsOnlyFrom: [a] }`],
-      ['something that is no object', 'true'],
+      ['something that is not an object', 'true'],
       [
         'a hash that is none',
         `{ mode: MUTUAL, ${files}, caCertificates: /c/ca.pem, verifyCertificateHash: [a] }`,

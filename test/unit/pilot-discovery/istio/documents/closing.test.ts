@@ -236,7 +236,7 @@ describe('a policy that is refused and was never right', () => {
     expect(closed(written(bad('app'), services))).toBe('');
   });
 
-  it('stays closed while the file is no YAML', () => {
+  it('stays closed while the file is not YAML', () => {
     expect(
       closed(written(policy('PeerAuthentication', '{ newer: 1 }'), `${services}\n{ a: [`)),
     ).toBe(all);

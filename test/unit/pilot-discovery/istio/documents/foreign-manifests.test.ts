@@ -40,15 +40,15 @@ function after(...versions: readonly string[]): FileContent | undefined {
 const foreign = {
   'a ConfigMap': [
     'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web }\ndata: { a: b }\n',
-    'ConfigMap (v1) is no rule of Istio',
+    'ConfigMap (v1) is not a rule of Istio',
   ],
   'a Service of Knative': [
     'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: { name: web }\nspec: {}\n',
-    'Service (serving.knative.dev/v1) is no rule of Istio',
+    'Service (serving.knative.dev/v1) is not a rule of Istio',
   ],
   'a Deployment': [
     'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\n',
-    'Deployment (apps/v1) is no rule of Istio',
+    'Deployment (apps/v1) is not a rule of Istio',
   ],
   'an HTTPRoute': [
     'apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: { name: web }\n',
@@ -60,7 +60,7 @@ const foreign = {
   ],
   'an IstioOperator': [
     'apiVersion: install.istio.io/v1alpha1\nkind: IstioOperator\nspec: { profile: default }\n',
-    'IstioOperator (install.istio.io/v1alpha1) is no rule of Istio',
+    'IstioOperator (install.istio.io/v1alpha1) is not a rule of Istio',
   ],
   'values of a chart': ['replicas: 2\nimage: { tag: v1 }\n', 'it has neither apiVersion nor kind'],
 } as const;
@@ -72,7 +72,7 @@ const own = {
 };
 
 describe.each(Object.entries(foreign))('%s in a file', (_, [manifest, reason]) => {
-  it('is passed over, and is no error', () => {
+  it('is passed over, and is not an error', () => {
     const { resources, flaws } = readResources(manifest, place);
     expect(resources).toEqual([]);
     expect(flaws).toMatchObject([{ severity: 'info', reason }]);
@@ -134,7 +134,7 @@ describe('the log', () => {
         msg: 'documents that are not Istio rules are skipped',
         documents: 1_007,
         reasons: [
-          '1001× Deployment (apps/v1) is no rule of Istio',
+          '1001× Deployment (apps/v1) is not a rule of Istio',
           ...Object.values(foreign).flatMap(([, reason]) =>
             reason.startsWith('Deployment') ? [] : [`1× ${reason}`],
           ),

@@ -137,7 +137,7 @@ describe('a text', () => {
     ['x: { b: 1, b: 2 }\n', 11],
     ['- a: 1\n  a: 2\n', 9],
     ['? 1\n: a\n? 1\n: b\n', 10],
-  ])('with a key twice is no YAML: %j', (text, offset) => {
+  ])('with a key twice is not YAML: %j', (text, offset) => {
     const parsed = parseYaml(yaml, text, {});
     if (!parsed.ok) throw new Error(parsed.reason);
     expect(parsed.documents[0]?.errors.map(({ code, pos }) => [code, pos[0]])).toEqual([

@@ -24,7 +24,7 @@ describe('a mistake in a Service', () => {
     ['ports: [{ port: 0 }]', '5 spec.ports[0].port: 0 is not a whole number from 1 to 65535'],
     [
       'ports: [{ port: 80, name: a_b }]',
-      "5 spec.ports[0].name: 'a_b' is no name of a port: letters, digits, and - within",
+      "5 spec.ports[0].name: 'a_b' is not a valid name of a port: letters, digits, and - within",
     ],
     [
       'ports:\n  - { port: 80, name: a }\n  - { port: 81 }',
@@ -80,12 +80,15 @@ describe('a mistake in a Service', () => {
       'type: ExternalName\nexternalName: 10.0.0.1',
       "6 spec.externalName: '10.0.0.1' is an address: give a DNS name, or an EndpointSlice with the address",
     ],
-    ['type: ExternalName\nexternalName: a b', "6 spec.externalName: 'a b' is no DNS name"],
+    ['type: ExternalName\nexternalName: a b', "6 spec.externalName: 'a b' is not a DNS name"],
     [
       `${http}\nexternalName: a.example.com`,
       '6 spec.externalName: it is for the type ExternalName alone',
     ],
-    [`${http}\nselector: { app: 'a b' }`, "6 spec.selector.app: 'a b' is no value of a label"],
+    [
+      `${http}\nselector: { app: 'a b' }`,
+      "6 spec.selector.app: 'a b' is not a valid value of a label",
+    ],
     [
       `${http}\npublishNotReadyAddresses: 1`,
       '6 spec.publishNotReadyAddresses: 1 is not true or false',
@@ -123,16 +126,16 @@ describe('a mistake in a Service', () => {
   it.each([
     [
       service(http, '{ name: a.b }'),
-      "error 3 metadata.name: 'a.b' is no name of a Service: letters, digits, and - within",
+      "error 3 metadata.name: 'a.b' is not a valid name of a Service: letters, digits, and - within",
     ],
     [service(http, '{ namespace: a }'), 'error 3 metadata.name: it is missing'],
     [
       service('ports: [{ port: 80 }]\nexternalIPs: [a.b]'),
-      "error 6 spec.externalIPs[0]: 'a.b' is no IP address",
+      "error 6 spec.externalIPs[0]: 'a.b' is not an IP address",
     ],
     [
       `${service(http, '{ name: a, labels: { topology.istio.io/network: b } }')}status: { loadBalancer: { ingress: [{ hostname: c.d }] } }\n`,
-      "warning 6 status.loadBalancer.ingress[0]: 'c.d' is no gateway of its network: names are not resolved, give its address",
+      "warning 6 status.loadBalancer.ingress[0]: 'c.d' is not a gateway of its network: names are not resolved, give its address",
     ],
     [
       'apiVersion: v2\nkind: Service\nmetadata: { name: a }\nspec: { ports: [{ port: 80 }] }\n',
@@ -144,7 +147,7 @@ describe('a mistake in a Service', () => {
     ],
     [
       service(http, "{ name: a, annotations: { networking.istio.io/exportTo: 'a_b' } }"),
-      "error 3 metadata.annotations.networking.istio.io/exportTo[0]: 'a_b' is no namespace: name one, or '.' for its own, or '*' for all",
+      "error 3 metadata.annotations.networking.istio.io/exportTo[0]: 'a_b' is not a namespace: name one, or '.' for its own, or '*' for all",
     ],
     [
       service(http, "{ name: a, annotations: { networking.istio.io/exportTo: '*, b' } }"),
@@ -184,17 +187,17 @@ describe('a mistake in an EndpointSlice', () => {
     ],
     [
       slice('addressType: IPv4', '{ name: web-1, labels: { kubernetes.io/service-name: a.b } }'),
-      "3 metadata.labels.kubernetes.io/service-name: 'a.b' is no name of a Service",
+      "3 metadata.labels.kubernetes.io/service-name: 'a.b' is not a valid name of a Service",
     ],
     [slice('endpoints: []'), '1 addressType: it is missing: IPv4 or IPv6'],
     [slice('addressType: ipv4'), "4 addressType: 'ipv4' is not one of IPv4, IPv6, FQDN"],
     [
       slice("addressType: IPv4\nendpoints:\n  - addresses: ['::1']"),
-      "6 endpoints[0].addresses[0]: '::1' is no address of IPv4, as addressType says",
+      "6 endpoints[0].addresses[0]: '::1' is not an address of IPv4, as addressType says",
     ],
     [
       slice('addressType: IPv6\nendpoints:\n  - addresses: [10.0.0.1]'),
-      "6 endpoints[0].addresses[0]: '10.0.0.1' is no address of IPv6, as addressType says",
+      "6 endpoints[0].addresses[0]: '10.0.0.1' is not an address of IPv6, as addressType says",
     ],
     [
       slice('addressType: IPv4\nendpoints:\n  - conditions: { ready: true }'),
@@ -253,7 +256,10 @@ const endpoints = (members: string, metadata = '{ name: web }') =>
 describe('a mistake in Endpoints', () => {
   const ports = 'ports: [{ port: 80 }]';
   it.each([
-    [endpoints('subsets: []', '{ name: a.b }'), "3 metadata.name: 'a.b' is no name of a Service"],
+    [
+      endpoints('subsets: []', '{ name: a.b }'),
+      "3 metadata.name: 'a.b' is not a valid name of a Service",
+    ],
     [endpoints('subsets: {}'), '4 subsets: {} is not a list'],
     [
       endpoints(`subsets: [{ ${ports} }]`),
@@ -261,7 +267,7 @@ describe('a mistake in Endpoints', () => {
     ],
     [
       endpoints(`subsets: [{ addresses: [{ ip: here }], ${ports} }]`),
-      "4 subsets[0].addresses[0].ip: 'here' is no IP address",
+      "4 subsets[0].addresses[0].ip: 'here' is not an IP address",
     ],
     [
       endpoints(`subsets: [{ notReadyAddresses: [{ hostname: a }], ${ports} }]`),
@@ -297,7 +303,7 @@ describe('a mistake in Endpoints', () => {
     ],
     [
       endpoints(`subsets: [{ addresses: [{ ip: 10.0.0.256 }], ${ports} }]`),
-      "4 subsets[0].addresses[0].ip: '10.0.0.256' is no IP address",
+      "4 subsets[0].addresses[0].ip: '10.0.0.256' is not an IP address",
     ],
     [
       endpoints('subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: 80 }]'),
@@ -325,7 +331,7 @@ describe('a mistake in Endpoints', () => {
     ],
     [
       endpoints('subsets: []', "{ name: web, labels: { app: 'a b' } }"),
-      "3 metadata.labels.app: 'a b' is no value of a label",
+      "3 metadata.labels.app: 'a b' is not a valid value of a label",
     ],
     [endpoints('subsets: []').replace('v1', 'v2'), "1 apiVersion: 'v2' is not v1"],
   ])('%s', (text, flaw) => {
@@ -341,8 +347,8 @@ describe('a mistake in Endpoints', () => {
 
 describe('a mistake in a Pod', () => {
   it.each([
-    ['status: { podIP: here }', "4 status.podIP: 'here' is no IP address"],
-    ['status: { podIPs: [{ ip: here }] }', "4 status.podIPs[0].ip: 'here' is no IP address"],
+    ['status: { podIP: here }', "4 status.podIP: 'here' is not an IP address"],
+    ['status: { podIPs: [{ ip: here }] }', "4 status.podIPs[0].ip: 'here' is not an IP address"],
     [
       'status: { phase: running }',
       "4 status.phase: 'running' is not one of Pending, Running, Unknown, Succeeded, Failed",
@@ -404,23 +410,23 @@ describe.each(['Namespace', 'Node', 'Pod'])('a mistake in the metadata of a %s',
     ['{}', '.name: it is missing'],
     ["{ name: '' }", '.name: it is missing'],
     ['{ name: 7 }', '.name: 7 is not a text'],
-    ['{ name: Shop }', ".name: 'Shop' is no name of a"],
-    ['{ name: a_b }', ".name: 'a_b' is no name of a"],
-    ['{ name: a/b }', ".name: 'a/b' is no name of a"],
-    ['{ name: -a }', ".name: '-a' is no name of a"],
-    [`{ name: ${long} }`, `.name: '${long}' is no name of a`],
+    ['{ name: Shop }', ".name: 'Shop' is not a valid name of a"],
+    ['{ name: a_b }', ".name: 'a_b' is not a valid name of a"],
+    ['{ name: a/b }', ".name: 'a/b' is not a valid name of a"],
+    ['{ name: -a }', ".name: '-a' is not a valid name of a"],
+    [`{ name: ${long} }`, `.name: '${long}' is not a valid name of a`],
     ['{ name: a, namespace: 7 }', '.namespace: 7 is not a text'],
     ['{ name: a, labels: [] }', '.labels: [] is not an object'],
     ['{ name: a, labels: { a: 7 } }', '.labels.a: 7 is not a text'],
-    ["{ name: a, labels: { 'a b': c } }", ".labels.a b: 'a b' is no name of a label"],
-    ["{ name: a, labels: { '/b': c } }", ".labels./b: '/b' is no name of a label"],
-    ['{ name: a, labels: { a: b/c } }', ".labels.a: 'b/c' is no value of a label"],
-    [`{ name: a, labels: { a: ${long} } }`, `.labels.a: '${long}' is no value of a label`],
+    ["{ name: a, labels: { 'a b': c } }", ".labels.a b: 'a b' is not a valid name of a label"],
+    ["{ name: a, labels: { '/b': c } }", ".labels./b: '/b' is not a valid name of a label"],
+    ['{ name: a, labels: { a: b/c } }', ".labels.a: 'b/c' is not a valid value of a label"],
+    [`{ name: a, labels: { a: ${long} } }`, `.labels.a: '${long}' is not a valid value of a label`],
     ['{ name: a, annotations: [] }', '.annotations: [] is not an object'],
     ['{ name: a, annotations: { a: 7 } }', '.annotations.a: 7 is not a text'],
     [
       "{ name: a, annotations: { 'a b': c } }",
-      ".annotations.a b: 'a b' is no name of an annotation",
+      ".annotations.a b: 'a b' is not a valid name of an annotation",
     ],
     ['{ name: a, generateName: 7 }', '.generateName: 7 is not a text'],
     ['{ name: a, ownerReferences: {} }', '.ownerReferences: {} is not a list'],
@@ -443,7 +449,7 @@ describe('the name of an object of Kubernetes', () => {
 
   it('is one part of a DNS name for a Namespace', () => {
     expect(named('Namespace', 'a.b')).toEqual([
-      "error 3 metadata.name: 'a.b' is no name of a Namespace: 63 lower-case letters, digits and - at most",
+      "error 3 metadata.name: 'a.b' is not a valid name of a Namespace: 63 lower-case letters, digits and - at most",
     ]);
   });
 
@@ -452,7 +458,7 @@ describe('the name of an object of Kubernetes', () => {
     expect(named('Pod', 'a.b')).toEqual([]);
     const long = Array.from({ length: 85 }, () => 'aa').join('.');
     expect(named('Node', long)).toEqual([
-      `error 3 metadata.name: '${long}' is no name of a Node: 253 lower-case letters, digits, - and . at most`,
+      `error 3 metadata.name: '${long}' is not a valid name of a Node: 253 lower-case letters, digits, - and . at most`,
     ]);
   });
 });

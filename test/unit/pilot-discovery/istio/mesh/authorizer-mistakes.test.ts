@@ -27,12 +27,12 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
     [
       http('service: a/b/c, port: 80'),
       ofHttp,
-      "service: 'a/b/c' is no service: give HOST, or NAMESPACE/HOST",
+      "service: 'a/b/c' is not a service: give HOST, or NAMESPACE/HOST",
     ],
     [
       http('service: /a.mesh, port: 80'),
       ofHttp,
-      "service: '/a.mesh' is no service: give HOST, or NAMESPACE/HOST",
+      "service: '/a.mesh' is not a service: give HOST, or NAMESPACE/HOST",
     ],
     [
       http("service: '*.mesh', port: 80"),
@@ -42,7 +42,7 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
     [
       http("service: 'a b', port: 80"),
       ofHttp,
-      "service: 'a b' is no host: give a DNS name, which may begin with '*'",
+      "service: 'a b' is not a host: give a DNS name, which may begin with '*'",
     ],
     [http('service: a.mesh'), ofHttp, 'port: it is missing'],
     [http('service: a.mesh, port: 0'), ofHttp, 'port: 0 is not a whole number from 1 to 65535'],
@@ -60,17 +60,17 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
     [
       http(`${at}, statusOnError: '499'`),
       ofHttp,
-      'statusOnError: 499 is no status that Envoy answers with',
+      'statusOnError: 499 is not a status that Envoy answers with',
     ],
     [
       http(`${at}, pathPrefix: check`),
       ofHttp,
-      "pathPrefix: 'check' is no beginning of a path: it starts with / and has no spaces",
+      "pathPrefix: 'check' is not the beginning of a path: it starts with / and has no spaces",
     ],
     [
       http(`${at}, pathPrefix: '/a b'`),
       ofHttp,
-      "pathPrefix: '/a b' is no beginning of a path: it starts with / and has no spaces",
+      "pathPrefix: '/a b' is not the beginning of a path: it starts with / and has no spaces",
     ],
     [
       http(`${at}, includeRequestHeadersInCheck: ['*']`),
@@ -80,7 +80,7 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
     [
       http(`${at}, includeHeadersInCheck: ['a b']`),
       ofHttp,
-      "includeHeadersInCheck[0]: 'a b' is no name of a header",
+      "includeHeadersInCheck[0]: 'a b' is not a valid name of a header",
     ],
     [
       http(`${at}, headersToUpstreamOnAllow: ['']`),
@@ -100,7 +100,7 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
     [
       http(`${at}, includeAdditionalHeadersInCheck: { host: a }`),
       ofHttp,
-      "includeAdditionalHeadersInCheck.host: 'host' is no name of a header that can be added",
+      "includeAdditionalHeadersInCheck.host: 'host' is not a valid name of a header that can be added",
     ],
     [
       http(`${at}, includeAdditionalHeadersInCheck: { x-a: '%BAD%' }`),
@@ -157,7 +157,7 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
     expect(found.authorizers).toEqual(authorizers);
   });
 
-  it('is no field that is newer than this version, of which a line tells', () => {
+  it('is not a field that is newer than this version, of which a line tells', () => {
     const { authorizers, said } = flawsOf(grpc(`${at}, newer: 1`));
     expect(said).toEqual([
       'warning 3 extensionProviders[0].envoyExtAuthzGrpc.newer: it has no effect here',
@@ -165,7 +165,7 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
     expect(authorizers[0]?.authorizer).toMatchObject({ host: 'a.mesh', port: 80 });
   });
 
-  it('is no provider of something else', () => {
+  it('is not a provider of something else', () => {
     expect(flawsOf('{ name: l, zipkin: { service: z.mesh, port: 9411 } }').authorizers).toEqual([]);
   });
 

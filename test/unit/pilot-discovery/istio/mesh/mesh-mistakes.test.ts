@@ -21,7 +21,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       "{ hosts: ['a_b*.com'], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: NONE }",
-      "hosts[0]: 'a_b*.com' is no host: give a DNS name, which may begin with '*'",
+      "hosts[0]: 'a_b*.com' is not a host: give a DNS name, which may begin with '*'",
     ],
     [
       '{ hosts: [a.com, a.com], ports: [{ number: 80, name: http }], resolution: NONE }',
@@ -29,11 +29,11 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ addresses: [10.0.0], hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.1 }] }',
-      "addresses[0]: '10.0.0' is no IP address and no CIDR",
+      "addresses[0]: '10.0.0' is not an IP address or CIDR",
     ],
     [
       '{ addresses: [10.0.0.0/33], hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.1 }] }',
-      "addresses[0]: '10.0.0.0/33' is no IP address and no CIDR",
+      "addresses[0]: '10.0.0.0/33' is not an IP address or CIDR",
     ],
     [
       '{ hosts: [a.com], ports: [{ number: 0, name: http, protocol: HTTP }] }',
@@ -74,7 +74,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ hosts: [a.com], ports: [{ number: 80, name: a }], resolution: STATIC, endpoints: [{ address: b.com }] }',
-      "endpoints[0].address: 'b.com' is no IP address, which resolution STATIC needs: use DNS",
+      "endpoints[0].address: 'b.com' is not an IP address, which resolution STATIC needs: use DNS",
     ],
     [
       '{ hosts: [a.com], ports: [{ number: 80, name: a }], resolution: STATIC, endpoints: [{ address: 10.0.0.1, ports: { b: 1 } }] }',
@@ -94,7 +94,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       "{ exportTo: ['a b'], hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.1 }] }",
-      "exportTo[0]: 'a b' is no namespace: name one, or '.' for its own, or '*' for all",
+      "exportTo[0]: 'a b' is not a namespace: name one, or '.' for its own, or '*' for all",
     ],
     [
       '{ resolutoin: DNS, hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.1 }] }',
@@ -151,7 +151,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ['{ address: 10.0.0.1, network: 1 }', 'network: 1 is not a text'],
     ['{ address: 10.0.0.1, serviceAccount: [a] }', 'serviceAccount: ["a"] is not a text'],
     ['{ address: 10.0.0.1, adress: a }', 'adress: there is no such field: did you mean address?'],
-    ["{ address: 'a b' }", "address: 'a b' is no IP address, no DNS name and no unix:///path"],
+    ["{ address: 'a b' }", "address: 'a b' is not an IP address, a DNS name or unix:///path"],
     ['[]', ': [] is not an object'],
     ['{ address: 10.0.0.1, weight: [] }', 'weight: [] is not a whole number from 0 to 2147483647'],
   ],
@@ -163,7 +163,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ['{ hosts: [a.com] }', 'http: it is missing: at least one route'],
     [
       "{ hosts: ['a b'], http: [{ route: [{ destination: { host: b.com } }] }] }",
-      "hosts[0]: 'a b' is no host: give a DNS name, which may begin with '*'",
+      "hosts[0]: 'a b' is not a host: give a DNS name, which may begin with '*'",
     ],
     [
       '{ hosts: [a.com, a.com], http: [{ route: [{ destination: { host: b.com } }] }] }',
@@ -171,11 +171,11 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       "{ hosts: [a.com], http: [{ match: [{ uri: { regex: '(' } }], route: [{ destination: { host: b.com } }] }] }",
-      "http[0].match[0].uri.regex: '(' is no regular expression of RE2: a ) is missing",
+      "http[0].match[0].uri.regex: '(' is not a regular expression of RE2: a ) is missing",
     ],
     [
       "{ hosts: [a.com], http: [{ match: [{ uri: { regex: '(?=a)' } }], route: [{ destination: { host: b.com } }] }] }",
-      "http[0].match[0].uri.regex: '(?=a)' is no regular expression of RE2: '(?=a' is not known to RE2",
+      "http[0].match[0].uri.regex: '(?=a)' is not a regular expression of RE2: '(?=a' is not known to RE2",
     ],
     [
       '{ hosts: [a.com], http: [{ route: [{ destination: { host: b.com } }], redirect: { uri: / } }] }',
@@ -215,11 +215,11 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ hosts: [a.com], http: [{ route: [{ destination: { host: b.com } }], retries: { attempts: 1, retryOn: sometimes } }] }',
-      "http[0].retries.retryOn: 'sometimes' is no reason to try again, and no status",
+      "http[0].retries.retryOn: 'sometimes' is not a reason to try again, or a status",
     ],
     [
       "{ hosts: [a.com], http: [{ route: [{ destination: { host: b.com } }], headers: { request: { set: { 'a b': c } } } }] }",
-      "http[0].headers.request.set.a b: 'a b' is no name of a header",
+      "http[0].headers.request.set.a b: 'a b' is not a valid name of a header",
     ],
     [
       "{ hosts: [a.com], http: [{ route: [{ destination: { host: b.com } }], headers: { request: { set: { ':path': c } } } }] }",
@@ -263,7 +263,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       "{ hosts: [a.com], http: [{ route: [{ destination: { host: '*' } }] }] }",
-      "http[0].route[0].destination.host: '*' is no host: give a DNS name, which may begin with '*'",
+      "http[0].route[0].destination.host: '*' is not a host: give a DNS name, which may begin with '*'",
     ],
     [
       '{ hosts: [a.com], http: [{ retries: { attempts: 2, backoff: 0s }, route: [{ destination: { host: b.com } }] }] }',
@@ -289,7 +289,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       "{ host: a.com, trafficPolicy: { tunnel: { targetHost: '*.b.com', targetPort: 80 } } }",
-      "trafficPolicy.tunnel.targetHost: '*.b.com' is no address to connect to: name a host",
+      "trafficPolicy.tunnel.targetHost: '*.b.com' is not an address to connect to: name a host",
     ],
     [
       '{ host: a.com, trafficPolicy: { tunnel: { targetHost: b.com } } }',
@@ -312,7 +312,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       "trafficPolicy.proxyProtocol: 'V1' is not an object",
     ],
     ['{}', 'host: it is missing'],
-    ["{ host: 'a b' }", "host: 'a b' is no host: give a DNS name, which may begin with '*'"],
+    ["{ host: 'a b' }", "host: 'a b' is not a host: give a DNS name, which may begin with '*'"],
     [
       '{ host: a.com, trafficPolicy: { loadBalancer: { simple: FASTEST } } }',
       "trafficPolicy.loadBalancer.simple: 'FASTEST' is not one of UNSPECIFIED, LEAST_REQUEST, LEAST_CONN, ROUND_ROBIN, RANDOM, PASSTHROUGH",
@@ -460,7 +460,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
     [
       '{ ingress: [{ port: { number: 80, name: a }, bind: here }] }',
-      "ingress[0].bind: 'here' is no IP address",
+      "ingress[0].bind: 'here' is not an IP address",
     ],
     [
       '{ ingress: [{ port: { number: 80, name: a }, defaultEndpoint: 10.0.0.1:80 }] }',
@@ -568,7 +568,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
 const around: readonly (readonly [text: string, said: string])[] = [
   [
     'kind: [',
-    '1 : it is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
+    '1 : it is not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
   ],
   [
     'kind: Nothing\nmetadata: { name: a }',
@@ -590,7 +590,7 @@ const around: readonly (readonly [text: string, said: string])[] = [
     'hello',
     '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Endpoints, Pod, Node, Namespace',
   ],
-  ['kind: Sidecar\nkind: Sidecar\n', '2 : it is no YAML: Map keys must be unique'],
+  ['kind: Sidecar\nkind: Sidecar\n', '2 : it is not YAML: Map keys must be unique'],
   [
     'apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: it, labels: { a: 1 }, namespace: default }\nspec: {}\n',
     '3 metadata.labels.a: 1 is not a text',
@@ -670,7 +670,7 @@ describe('a mistake in the MeshConfig', () => {
     [`accessLogFormat: '{"path": "%REQ%"}'`, 'accessLogFormat: %REQ% needs arguments: %REQ(...)%'],
     [
       'discoverySelectors: [{ matchLabels: { a b: c } }]',
-      "discoverySelectors[0].matchLabels.a b: 'a b' is no name of a label",
+      "discoverySelectors[0].matchLabels.a b: 'a b' is not a valid name of a label",
     ],
     [
       'discoverySelectors: [{ matchExpressions: [{ key: a }] }]',
@@ -686,7 +686,7 @@ describe('a mistake in the MeshConfig', () => {
     ],
     [
       'discoverySelectors: [{ matchExpressions: [{ key: -a, operator: Exists }] }]',
-      "discoverySelectors[0].matchExpressions[0].key: '-a' is no name of a label",
+      "discoverySelectors[0].matchExpressions[0].key: '-a' is not a valid name of a label",
     ],
     [
       'discoverySelectors: [{ matchExpressions: [{ key: a, operator: NotIn }] }]',

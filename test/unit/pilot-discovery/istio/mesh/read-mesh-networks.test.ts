@@ -55,7 +55,7 @@ networks:
     [
       one('gateways: [{ address: gate.example, port: 15443 }]'),
       [
-        "3 warning networks.one.gateways[0].address: 'gate.example' has no effect: it is no IP address, and names are not resolved",
+        "3 warning networks.one.gateways[0].address: 'gate.example' has no effect: it is not an IP address, and names are not resolved",
       ],
     ],
     [

@@ -63,7 +63,7 @@ describe('a mistake in an AuthorizationPolicy', () => {
     ],
     [
       'rules:\n  - from:\n      - source: { ipBlocks: [10.0.0.0/33] }',
-      "7 spec.rules[0].from[0].source.ipBlocks[0]: '10.0.0.0/33' is no IP address and no range (such as 10.0.0.0/8)",
+      "7 spec.rules[0].from[0].source.ipBlocks[0]: '10.0.0.0/33' is not an IP address or a range (such as 10.0.0.0/8)",
     ],
     [
       "rules:\n  - from:\n      - source: { serviceAccounts: ['a*'] }",
@@ -87,7 +87,7 @@ describe('a mistake in an AuthorizationPolicy', () => {
     ],
     [
       "rules:\n  - from:\n      - source: { namespaces: ['a|b'] }",
-      "7 spec.rules[0].from[0].source.namespaces[0]: 'a|b' is no name of a namespace",
+      "7 spec.rules[0].from[0].source.namespaces[0]: 'a|b' is not a valid name of a namespace",
     ],
     [
       "rules:\n  - from:\n      - source: { serviceAccounts: ['a('] }",

@@ -31,7 +31,7 @@ describe('a mistake in a RequestAuthentication', () => {
     [rule('fromHeaders: [{ prefix: b }]'), '8 spec.jwtRules[0].fromHeaders[0].name: it is missing'],
     [
       rule('fromHeaders: [{ name: "b c" }]'),
-      "8 spec.jwtRules[0].fromHeaders[0].name: 'b c' is no name of a header",
+      "8 spec.jwtRules[0].fromHeaders[0].name: 'b c' is not a valid name of a header",
     ],
     [
       rule('fromHeaders: [{ name: b, prefix: "c\\n" }]'),
@@ -45,7 +45,7 @@ describe('a mistake in a RequestAuthentication', () => {
     ],
     [
       rule('outputPayloadToHeader: b c'),
-      "8 spec.jwtRules[0].outputPayloadToHeader: 'b c' is no name of a header",
+      "8 spec.jwtRules[0].outputPayloadToHeader: 'b c' is not a valid name of a header",
     ],
     [
       rule('outputClaimToHeaders: [{ header: b }]'),
@@ -53,7 +53,7 @@ describe('a mistake in a RequestAuthentication', () => {
     ],
     [
       rule('outputClaimToHeaders: [{ header: b$, claim: c }]'),
-      "8 spec.jwtRules[0].outputClaimToHeaders[0].header: 'b$' is no name of a header for a claim (letters, digits, - and _)",
+      "8 spec.jwtRules[0].outputClaimToHeaders[0].header: 'b$' is not a valid name of a header for a claim (letters, digits, - and _)",
     ],
     [
       rule('timeout: 0s'),
@@ -68,10 +68,10 @@ describe('a mistake in a RequestAuthentication', () => {
       '4 spec: it cannot have both a selector and targetRefs',
     ],
     ...[
-      ['keys', 'it is no JSON'],
-      ['[]', 'it is no object'],
+      ['keys', 'it is not JSON'],
+      ['[]', 'it is not an object'],
       ['{}', 'it has no list of keys'],
-      ['{"keys":["a"]}', 'keys[0] is no object'],
+      ['{"keys":["a"]}', 'keys[0] is not an object'],
       ['{"keys":[{"kty":"DSA"}]}', 'keys[0] has a kty other than RSA, EC, oct, OKP'],
       ['{"keys":[{"kty":"RSA","e":"AQAB"}]}', 'keys[0] has no n in base64url, which RSA needs'],
       ['{"keys":[{"kty":"oct","k":"!"}]}', 'keys[0] has no k in base64url, which oct needs'],

@@ -79,7 +79,7 @@ describe('the keys of an issuer', () => {
     });
   });
 
-  it('are those of nobody if they are no list', () => {
+  it('are those of nobody if they are not a list', () => {
     expect(tokenKeys(JSON.stringify(shared))).toMatchObject({ ok: true, keys: nobodysKeys });
   });
 
@@ -99,13 +99,13 @@ describe('the keys of an issuer', () => {
       keys: JSON.stringify({ keys: [shared] }),
       noToken: undefined,
     });
-    expect(tokenKeys(text)).toEqual({ ok: false, reason: 'keys[0] is no object' });
+    expect(tokenKeys(text)).toEqual({ ok: false, reason: 'keys[0] is not an object' });
   });
 
   it('are nested no deeper than a text may be', () => {
     expect(tokenKeys(`{"keys":${'['.repeat(100_000)}`)).toEqual({
       ok: false,
-      reason: 'it is no JSON',
+      reason: 'it is not JSON',
     });
   });
 });

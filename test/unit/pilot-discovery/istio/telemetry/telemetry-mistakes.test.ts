@@ -64,7 +64,7 @@ describe('a mistake in the access logs of a Telemetry', () => {
     [filter('[1].exists(x, x > 0)'), `error ${at} 5: Envoy has no loops such as exists()`],
     [
       filter("request.path.matches('(')"),
-      `error ${at} 14: '(' is no regular expression of RE2: a ) is missing`,
+      `error ${at} 14: '(' is not a regular expression of RE2: a ) is missing`,
     ],
     [filter('has(request)'), `error ${at} 1: has() takes a field: has(request.headers.name)`],
     [filter('9'.repeat(20)), `error ${at} 1: ${'9'.repeat(20)} is more than 9223372036854775807`],
@@ -177,11 +177,11 @@ describe('a mistake in the providers of a MeshConfig', () => {
     [provider('envoyHttpAls: { service: a }'), `error 3 ${one}.envoyHttpAls.port: it is missing`],
     [
       provider('envoyTcpAls: { service: a/b/c, port: 80 }'),
-      `error 3 ${one}.envoyTcpAls.service: 'a/b/c' is no service: give HOST, or NAMESPACE/HOST`,
+      `error 3 ${one}.envoyTcpAls.service: 'a/b/c' is not a service: give HOST, or NAMESPACE/HOST`,
     ],
     [
       provider('envoyTcpAls: { service: "*.a", port: 80 }'),
-      `error 3 ${one}.envoyTcpAls.service: '*.a' is no service: give HOST, or NAMESPACE/HOST`,
+      `error 3 ${one}.envoyTcpAls.service: '*.a' is not a service: give HOST, or NAMESPACE/HOST`,
     ],
     [
       provider('envoyOtelAls: { service: a, port: 65536 }'),
@@ -193,7 +193,7 @@ describe('a mistake in the providers of a MeshConfig', () => {
     ],
     [
       provider('envoyHttpAls: { service: a, port: 80, additionalRequestHeadersToLog: ["a b"] }'),
-      `error 3 ${one}.envoyHttpAls.additionalRequestHeadersToLog[0]: 'a b' is no name of a header`,
+      `error 3 ${one}.envoyHttpAls.additionalRequestHeadersToLog[0]: 'a b' is not a valid name of a header`,
     ],
     [
       provider('prometheus: {}'),

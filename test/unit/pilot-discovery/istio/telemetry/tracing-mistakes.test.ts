@@ -96,7 +96,7 @@ describe('a mistake in the tracing of a Telemetry', () => {
     ],
     [
       '[{ customTags: { a: { header: { name: a b } } } }]',
-      `error 5 ${entry}.customTags.a.header.name: 'a b' is no name of a header`,
+      `error 5 ${entry}.customTags.a.header.name: 'a b' is not a valid name of a header`,
     ],
     [
       '[{ customTags: { a: { header: { name: a, default: b } } } }]',
@@ -184,7 +184,7 @@ describe('a mistake in the tracing of a MeshConfig', () => {
     [provider('zipkin: { service: a }'), `error 3 ${one}.zipkin.port: it is missing`],
     [
       provider(`zipkin: { ${at}, path: /a b }`),
-      `error 3 ${one}.zipkin.path: '/a b' is no path: it has no spaces`,
+      `error 3 ${one}.zipkin.path: '/a b' is not a path: it has no spaces`,
     ],
     [
       provider(`zipkin: { ${at}, enable64bitTraceId: 1 }`),
@@ -200,7 +200,7 @@ describe('a mistake in the tracing of a MeshConfig', () => {
     ],
     [
       provider('datadog: { service: "*.a", port: 80 }'),
-      `error 3 ${one}.datadog.service: '*.a' is no service: give HOST, or NAMESPACE/HOST`,
+      `error 3 ${one}.datadog.service: '*.a' is not a service: give HOST, or NAMESPACE/HOST`,
     ],
     [
       provider(`lightstep: { ${at}, accessToken: "a\\nb" }`),
@@ -232,7 +232,7 @@ describe('a mistake in the tracing of a MeshConfig', () => {
     ],
     [
       provider(`opentelemetry: { ${at}, http: { headers: [{ name: a b }] } }`),
-      `error 3 ${one}.opentelemetry.http.headers[0]: 'a b' is no name of a header`,
+      `error 3 ${one}.opentelemetry.http.headers[0]: 'a b' is not a valid name of a header`,
     ],
     [
       provider(

@@ -52,18 +52,18 @@ describe('a mistake in a Gateway', () => {
       'servers:\n  - hosts: [a.example.com]\n    port: { number: 80, name: http, protocol: HTTP, targetPort: 8080 }',
       '7 spec.servers[0].port.targetPort: a gateway has none: leave it out',
     ],
-    [server('bind: here'), "8 spec.servers[0].bind: 'here' is no IP address"],
+    [server('bind: here'), "8 spec.servers[0].bind: 'here' is not an IP address"],
     [
       "servers:\n  - port: { number: 80, name: http, protocol: HTTP }\n    hosts: ['*-a.example.com']",
-      "7 spec.servers[0].hosts[0]: '*-a.example.com' is no host of a gateway: a '*' stands for whole parts of a name",
+      "7 spec.servers[0].hosts[0]: '*-a.example.com' is not a host of a gateway: a '*' stands for whole parts of a name",
     ],
     [
       'servers:\n  - port: { number: 80, name: http, protocol: HTTP }\n    hosts: [shop]',
-      "7 spec.servers[0].hosts[0]: 'shop' is no full name: give one with a dot, or '*'",
+      "7 spec.servers[0].hosts[0]: 'shop' is not a full name: give one with a dot, or '*'",
     ],
     [
       'servers:\n  - port: { number: 80, name: http, protocol: HTTP }\n    hosts: [~/a.example.com]',
-      "7 spec.servers[0].hosts[0]: '~' is no namespace: name one, or '.' for its own, or '*' for all",
+      "7 spec.servers[0].hosts[0]: '~' is not a namespace: name one, or '.' for its own, or '*' for all",
     ],
     [
       'servers:\n  - port: { number: 80, name: http, protocol: HTTP }\n    hosts: [shop/]',
@@ -153,11 +153,11 @@ describe('what has no effect in a Gateway, and is used all the same', () => {
     ],
     [
       secure('mode: SIMPLE, credentialName: sds://c'),
-      "8 spec.servers[0].tls.credentialName: 'sds://c' is no name of a secret of a gateway: small letters, digits, - and . within",
+      "8 spec.servers[0].tls.credentialName: 'sds://c' is not a valid name of a secret of a gateway: small letters, digits, - and . within",
     ],
     [
       secure('mode: SIMPLE, credentialName: istio-c'),
-      "8 spec.servers[0].tls.credentialName: 'istio-c' is no name of a secret of a gateway: small letters, digits, - and . within",
+      "8 spec.servers[0].tls.credentialName: 'istio-c' is not a valid name of a secret of a gateway: small letters, digits, - and . within",
     ],
     [
       secure('mode: SIMPLE, credentialName: c, minProtocolVersion: TLSV1_1'),
@@ -223,7 +223,7 @@ describe('a mistake in a route of connections', () => {
     ],
     [
       tcp('match: [{ destinationSubnets: [a] }], route: [{ destination: { host: a.mesh } }]'),
-      "error spec.tcp[0].match[0].destinationSubnets[0]: 'a' is no IP address and no CIDR",
+      "error spec.tcp[0].match[0].destinationSubnets[0]: 'a' is not an IP address or CIDR",
     ],
     [
       tcp('match: [{ sourceLabels: { a: b } }], route: [{ destination: { host: a.mesh } }]'),
@@ -247,7 +247,7 @@ describe('a mistake in a route of connections', () => {
     ],
     [
       names("sniHosts: ['*-a.example.com']"),
-      "error spec.tls[0].match[0].sniHosts[0]: '*-a.example.com' is no name of TLS: a '*' stands for whole parts of a name",
+      "error spec.tls[0].match[0].sniHosts[0]: '*-a.example.com' is not a valid name of TLS: a '*' stands for whole parts of a name",
     ],
     [
       names('sniHost: [a.example.com]'),
@@ -283,8 +283,8 @@ describe('a mistake in a route of connections', () => {
 
 describe('the Unix socket of a server', () => {
   it.each([
-    ['unix://a', "'unix://a' is no Unix socket: give unix:///PATH, or unix://@NAME"],
-    ['unix://', "'unix://' is no Unix socket: give unix:///PATH, or unix://@NAME"],
+    ['unix://a', "'unix://a' is not a Unix socket: give unix:///PATH, or unix://@NAME"],
+    ['unix://', "'unix://' is not a Unix socket: give unix:///PATH, or unix://@NAME"],
     [`unix:///${'a'.repeat(107)}`, 'the path of a socket has at most 107 bytes, and this one 108'],
   ])('%s is named if it is wrong', (bind, said) => {
     expect(

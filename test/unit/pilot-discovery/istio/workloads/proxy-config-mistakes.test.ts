@@ -45,11 +45,11 @@ describe('a mistake in a ProxyConfig', () => {
     ],
     [
       'environmentVariables: { A=B: a }',
-      "error 5 spec.environmentVariables.A=B: 'A=B' is no name of a variable: Kubernetes refuses a pod with it",
+      "error 5 spec.environmentVariables.A=B: 'A=B' is not a valid name of a variable: Kubernetes refuses a pod with it",
     ],
     [
       'environmentVariables: { 1A: a }',
-      "error 5 spec.environmentVariables.1A: '1A' is no name of a variable: Kubernetes refuses a pod with it",
+      "error 5 spec.environmentVariables.1A: '1A' is not a valid name of a variable: Kubernetes refuses a pod with it",
     ],
     [
       `environmentVariables: { A: ${'a'.repeat(2_049)} }`,

@@ -31,7 +31,7 @@ describe('an egressProxy', () => {
     ],
     [
       policy('{ mode: ALLOW_ANY, egressProxy: { host: a, port: { number: 80 } } }'),
-      "warning 6 spec.outboundTrafficPolicy.egressProxy.host: 'a' is no full name: no service is called so",
+      "warning 6 spec.outboundTrafficPolicy.egressProxy.host: 'a' is not a full name: no service is called so",
     ],
   ])('%s', (spec, flaw) => {
     expect(flawsOf(spec)).toEqual([flaw]);
@@ -68,16 +68,16 @@ describe('a mistake in the egress of a Sidecar', () => {
     ],
     [
       "egress:\n  - hosts: ['a b/*']",
-      "6 spec.egress[0].hosts[0]: 'a b' is no namespace: name one, or '.' for its own, '*' for all, '~' for none",
+      "6 spec.egress[0].hosts[0]: 'a b' is not a namespace: name one, or '.' for its own, '*' for all, '~' for none",
     ],
     ['egress:\n  - hosts: [shop/]', '6 spec.egress[0].hosts[0]: it is missing'],
     [
       'egress:\n  - hosts: [shop/front]',
-      "6 spec.egress[0].hosts[0]: 'front' is no full name: give one with a dot, or '*'",
+      "6 spec.egress[0].hosts[0]: 'front' is not a full name: give one with a dot, or '*'",
     ],
     [
       "egress:\n  - hosts: ['shop/*-a.example.com']",
-      "6 spec.egress[0].hosts[0]: '*-a.example.com' is no host here: a '*' stands for whole parts of a name",
+      "6 spec.egress[0].hosts[0]: '*-a.example.com' is not a host here: a '*' stands for whole parts of a name",
     ],
     [
       "egress:\n  - hosts: ['*/*']\n  - hosts: [./*]",
@@ -101,7 +101,7 @@ describe('a mistake in the egress of a Sidecar', () => {
     ],
     [
       block('port: { number: 80, name: a b }'),
-      "6 spec.egress[0].port.name: 'a b' is no name of a port: letters, digits, and - within",
+      "6 spec.egress[0].port.name: 'a b' is not a valid name of a port: letters, digits, and - within",
     ],
     [
       block('port: { number: 80, protocol: HTPP }'),
@@ -111,14 +111,14 @@ describe('a mistake in the egress of a Sidecar', () => {
       block('port: { number: 80, targetPort: 8080 }'),
       '6 spec.egress[0].port.targetPort: it has no effect here: leave it out',
     ],
-    [at('bind: here'), "8 spec.egress[0].bind: 'here' is no IP address"],
+    [at('bind: here'), "8 spec.egress[0].bind: 'here' is not an IP address"],
     [
       at('bind: unix:///a'),
       '8 spec.egress[0].bind: a Unix socket has no port: give it port.number 0',
     ],
     [
       block('{ bind: unix://a, port: { number: 0 }, hosts: [./*] }').split('\n    hosts')[0] ?? '',
-      "6 spec.egress[0].bind: 'unix://a' is no socket: give unix:///path, or unix://@name",
+      "6 spec.egress[0].bind: 'unix://a' is not a socket: give unix:///path, or unix://@name",
     ],
     [
       block('{ bind: unix:///a, captureMode: IPTABLES, port: { number: 0 }, hosts: [./*] }').split(

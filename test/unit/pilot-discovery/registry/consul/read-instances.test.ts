@@ -98,7 +98,7 @@ describe('what is read of the instances of a service', () => {
     ).toEqual([
       'n1/web-1 is not used: it has no port',
       'n1/web-1 is not used: it has no port',
-      "n1/web-1 is not used: its address 'web.example' is no IP address",
+      "n1/web-1 is not used: its address 'web.example' is not an IP address",
       ...Array.from(
         { length: 3 },
         () => 'an instance is not used: its name is too long, or is not a text',
@@ -118,7 +118,7 @@ describe('what is read of the instances of a service', () => {
   });
 
   it.each([[{}], [[1]], [[{ Node: {} }]], [[{ Service: {} }]]])('refuses %j', (body) => {
-    expect(() => readInstances(body)).toThrow('its answer is no list of instances');
+    expect(() => readInstances(body)).toThrow('its answer is not a list of instances');
   });
 
   it('takes no answer for no instance', () => {

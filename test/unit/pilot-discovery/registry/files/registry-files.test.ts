@@ -226,7 +226,7 @@ describe('filesSource', () => {
     put('a.yaml', new Uint8Array([0xff, 0xfe]));
     await expect
       .poll(flaws, limit)
-      .toEqual(['a.yaml:0  the file cannot be read: it is no text in UTF-8']);
+      .toEqual(['a.yaml:0  the file cannot be read: it is not text in UTF-8']);
     rmSync(at('b.yaml'));
     mkdirSync(at('b.yaml'));
     put('c.yaml', 'c 3');

@@ -79,7 +79,7 @@ describe('keys that are fetched', () => {
 
   it.each([
     ['/none', 'it has no keys'],
-    ['/text', 'it is no JSON'],
+    ['/text', 'it is not JSON'],
     ['/large', 'the answer is larger than 1048576 bytes'],
     ['/away', 'HOST/away answers with 503'],
     ['/nothing', 'HOST/nothing answers with 404'],

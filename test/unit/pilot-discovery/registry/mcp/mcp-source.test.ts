@@ -89,10 +89,10 @@ describe('mcpSource', () => {
     await expect
       .poll(lost)
       .toBe(
-        "its answer about ServiceEntry is refused: 'a/b' is no resource of Istio (istio.mcp.v1alpha1)",
+        "its answer about ServiceEntry is refused: 'a/b' is not a resource of Istio (istio.mcp.v1alpha1)",
       );
     const nack = () => server.requests.find(({ errorDetail }) => errorDetail !== undefined);
-    await expect.poll(() => nack()?.errorDetail?.message).toContain("'a/b' is no resource");
+    await expect.poll(() => nack()?.errorDetail?.message).toContain("'a/b' is not a resource");
     expect(nack()?.versionInfo).not.toBe('');
     expect(keys()).toEqual(['ServiceEntry/shop/a']);
     server.send('ServiceEntry', []);
