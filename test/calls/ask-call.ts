@@ -6,11 +6,18 @@ import type { Call, Via } from './plan.ts';
 /** Where each listener is: a port of 127.0.0.1, or the path of a socket. */
 export type Listeners = Readonly<Record<Via, number | string>>;
 
+interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** Where calls are sent. */
 export interface Asking {
   readonly listeners: Listeners;
   /** The port of each service. */
   readonly service: number;
+  /** The certificates of clients. */
+  readonly certificates: Readonly<Record<'right' | 'wrong', ClientCertificate>>;
 }
 
 /** An answer, without what differs from one request to the next. */
@@ -19,8 +26,10 @@ export interface CallAnswer {
   readonly status: number;
   /** Whose application has answered; '' if none has. */
   readonly from: string;
-  /** The names in the certificate that was shown; '' without TLS. */
+  /** The serial number of the certificate that was shown; '' without TLS. */
   readonly certificate: string;
+  /** The version of TLS; '' without TLS. */
+  readonly tls: string;
   /** What the application has received. */
   readonly received: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -28,7 +37,7 @@ export interface CallAnswer {
 }
 
 const isSecure = (via: Via) => via.includes('TLS');
-const nobody = { from: '', certificate: '', received: undefined, headers: {}, body: '' };
+const nobody = { from: '', certificate: '', tls: '', received: undefined, headers: {}, body: '' };
 
 /** Whether a listener has the services of all ports, so that a request has to name the port. */
 export const isForAllPorts = (via: Via) => via === 'HTTP proxy' || via === 'Unix socket';
@@ -39,8 +48,8 @@ export const isForAllPorts = (via: Via) => via === 'HTTP proxy' || via === 'Unix
  * @param to another listener than that of the call
  */
 export function askCall(
-  { via, method, host, path, headers, sni }: Call,
-  { listeners, service }: Asking,
+  { via, method, host, path, headers, sni, shown }: Call,
+  { listeners, service, certificates }: Asking,
   to: number | string = listeners[via],
 ): Promise<CallAnswer> {
   const named = isForAllPorts(via) ? `${host}:${service}` : host;
@@ -55,7 +64,12 @@ export function askCall(
   return new Promise((done) => {
     const fail = () => done({ status: 0, ...nobody });
     const asked = isSecure(via)
-      ? requestSecurely({ ...options, servername: sni, rejectUnauthorized: false })
+      ? requestSecurely({
+          ...options,
+          ...(shown !== 'none' && certificates[shown]),
+          servername: sni,
+          rejectUnauthorized: false,
+        })
       : request(options);
     asked
       .on('response', (response) => {
@@ -73,6 +87,7 @@ export function askCall(
               status: response.statusCode ?? 0,
               from: typeof from === 'string' ? from : '',
               certificate,
+              tls: isSecure(via) ? (socket.getProtocol?.() ?? '') : '',
               received: body.startsWith('{') ? JSON.parse(body) : undefined,
               headers: { ...rest, isDated: date !== undefined, isTimed: time !== undefined },
               body: body.startsWith('{') ? '' : body,

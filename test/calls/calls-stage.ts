@@ -4,6 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { certificateAuthority } from '../../demo/certificates.ts';
 import { ingressGateway } from '../../demo/ingress-gateway.ts';
 import type { ProxyPorts } from '../../demo/mesh-agent.ts';
 import { twoSidecars } from '../../demo/two-sidecars.ts';
@@ -23,6 +24,7 @@ export type ControlPlane = 'pilot-discovery' | 'istiod';
 /** Two sidecars and a gateway over a folder, with applications behind them: real ones. */
 export interface CallsStage {
   readonly asking: Asking;
+  readonly ports: StagePorts;
   /** Runs the control plane and the proxies with these rules, for as long as `work` takes. */
   over<T>(controlPlane: ControlPlane, rules: readonly string[], work: () => Promise<T>): Promise<T>;
   dispose(): Promise<void>;
@@ -33,10 +35,10 @@ const applications = ['a v1', 'a v2', 'b v1', 'b v2', 'c', 'echo v1', 'echo v2']
 /** @param istiod the program that runs a real istiod */
 export async function startCallsStage(istiod: string): Promise<CallsStage> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-calls-'));
-  const all = await freePorts(23);
+  const all = await freePorts(24);
   // A real istiod has the two ports after its own.
-  const [xds = 0, http = 0, monitoring = 0, service = 0, secure = 0, proxy = 0, ...more] = all;
-  const [gateway = 0, https = 0, passing = 0, one = 0, two = 0, ...rest] = more;
+  const [xds = 0, http = 0, monitoring = 0, service = 0, secure = 0, other = 0, ...more] = all;
+  const [proxy = 0, gateway = 0, https = 0, passing = 0, one = 0, two = 0, ...rest] = more;
   const proxyPorts = (index: number): ProxyPorts => {
     const [admin = 0, status = 0, prometheus = 0, health = 0] = rest.slice(4 * index);
     return { admin, status, prometheus, health };
@@ -69,8 +71,17 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
     writeFileSync(join(certificates, name, 'chain.pem'), issued.certChain);
     writeFileSync(join(certificates, name, 'key.pem'), issued.key, { mode: 0o600 });
   }
+  const clients = await certificateAuthority('clients');
+  writeFileSync(join(certificates, 'clients.pem'), clients.rootCert);
+  const [right, wrong] = await Promise.all(
+    [clients, await certificateAuthority('others')].map(async (authority) => {
+      const { certChain: cert, key: clientKey } = await authority.issue();
+      return { cert, key: clientKey };
+    }),
+  );
+  if (right === undefined || wrong === undefined) throw new Error('a client has no certificate');
   const stagePorts: StagePorts = {
-    ...{ service, secure, proxy, gateway, https, passing, inbound: [one, two] },
+    ...{ service, secure, other, proxy, gateway, https, passing, inbound: [one, two] },
     applications: new Map(
       servers.map((server, index) => [applications[index] ?? '', portOf(server)]),
     ),
@@ -79,6 +90,7 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
   };
   const listeners: Listeners = {
     sidecar: service,
+    'second port of the sidecar': other,
     gateway,
     'gateway by TLS': https,
     'HTTP proxy': proxy,
@@ -102,7 +114,8 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
     return [...new Set(answers.map(({ status }) => status))].sort().join();
   };
   return {
-    asking: { listeners, service },
+    asking: { listeners, service, certificates: { right, wrong } },
+    ports: stagePorts,
     async over(controlPlane, rules, work) {
       const text = [...fixedResources(stagePorts), ...rules].join('\n---\n');
       writeFileSync(join(made.configDir, '60-calls.yaml'), text);

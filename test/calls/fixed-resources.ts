@@ -1,12 +1,13 @@
-import { join } from 'node:path';
 import { addresses } from '../../demo/two-sidecars.ts';
-import { resource } from './rules.ts';
+import { resource } from './resource.ts';
 
 export interface StagePorts {
   /** Of each service with HTTP, at the sidecar of the client. */
   readonly service: number;
   /** Of the service with TLS, at the sidecar of the client. */
   readonly secure: number;
+  /** Of services that have a second port, at the sidecar of the client. */
+  readonly other: number;
   readonly proxy: number;
   /** Of the gateway: HTTP, HTTPS, and TLS that it passes on. */
   readonly gateway: number;
@@ -19,7 +20,7 @@ export interface StagePorts {
   /** Of the two applications with TLS. */
   readonly secured: readonly number[];
   readonly socket: string;
-  /** The folder with a certificate for each server of the gateway. */
+  /** The folder with the certificates of the gateway, and with the root of its clients. */
   readonly certificates: string;
 }
 
@@ -34,9 +35,9 @@ const entry = (name: string, spec: Readonly<Record<string, unknown>>) =>
     ...spec,
   });
 
-/** The services, and the listeners of the proxies. Rules are drawn beside them. */
+/** What each seed has: the services behind a sidecar, and what shows that a proxy is ready. */
 export function fixedResources(ports: StagePorts): readonly string[] {
-  const { service, secure } = ports;
+  const { service } = ports;
   const http = [{ number: service, name: 'http', protocol: 'HTTP' }];
   const at = (application: string, version: string) => ({
     address: '127.0.0.1',
@@ -44,13 +45,6 @@ export function fixedResources(ports: StagePorts): readonly string[] {
     labels: { version },
   });
   return [
-    ...['a', 'b'].map((name) =>
-      entry(name, {
-        ports: http,
-        endpoints: versions.map((version) => at(`${name} ${version}`, version)),
-      }),
-    ),
-    entry('c', { ports: http, endpoints: [at('c', 'v1')] }),
     entry('ready', { ports: http, endpoints: [at('c', 'v1')] }),
     ...['echo', 'ready-echo'].map((name) =>
       entry(name, {
@@ -64,33 +58,13 @@ export function fixedResources(ports: StagePorts): readonly string[] {
         })),
       }),
     ),
-    entry('tls', {
-      hosts: ['tls.mesh', 'one.tls.mesh', 'two.tls.mesh', '*.any.mesh'],
-      ports: [{ number: secure, name: 'tls', protocol: 'TLS' }],
-      endpoints: ports.secured.map((port, index) => ({
-        address: '127.0.0.1',
-        ports: { tls: port },
-        labels: { version: versions[index] },
-      })),
-    }),
     ...ofProxies(ports),
-    ...ofConnections(ports),
     ...readiness(),
   ];
 }
 
-/** The listeners of the sidecars, and the servers of the gateway. */
+/** The listeners of the sidecars, and a server of the gateway that is always there. */
 function ofProxies({ inbound, applications, ...ports }: StagePorts): readonly string[] {
-  const server = (number: number, name: string, protocol: string, hosts: readonly string[]) => ({
-    port: { number, name, protocol },
-    bind: '127.0.0.1',
-    hosts,
-  });
-  const withTls = (name: string) => ({
-    mode: 'SIMPLE',
-    serverCertificate: join(ports.certificates, name, 'chain.pem'),
-    privateKey: join(ports.certificates, name, 'key.pem'),
-  });
   return [
     resource('Sidecar', 'default', 'echo', {
       workloadSelector: { labels: { app: 'echo' } },
@@ -119,47 +93,14 @@ function ofProxies({ inbound, applications, ...ports }: StagePorts): readonly st
         { hosts: ['default/*'] },
       ],
     }),
-    resource('Gateway', 'shop', 'front', {
+    resource('Gateway', 'shop', 'ready', {
       selector: { istio: 'ingressgateway' },
       servers: [
-        server(ports.gateway, 'http', 'HTTP', ['*.example.com', '*.mesh']),
         {
-          ...server(ports.https, 'https-a', 'HTTPS', ['a.example.com', '*.wild.example.com']),
-          tls: withTls('a'),
+          port: { number: ports.gateway, name: 'http', protocol: 'HTTP' },
+          bind: '127.0.0.1',
+          hosts: ['ready.example.com'],
         },
-        {
-          ...server(ports.https, 'https-b', 'HTTPS', ['b.example.com', '*.mesh']),
-          tls: withTls('b'),
-        },
-        {
-          ...server(ports.passing, 'tls', 'TLS', ['tls.mesh', '*.tls.mesh', '*.any.mesh']),
-          tls: { mode: 'PASSTHROUGH' },
-        },
-      ],
-    }),
-  ];
-}
-
-/** Connections of TLS go by the name that they ask for. */
-function ofConnections({ secure, passing }: StagePorts): readonly string[] {
-  const to = (subset: string) => [
-    { destination: { host: 'tls.mesh', subset, port: { number: secure } } },
-  ];
-  const match = (sniHosts: readonly string[]) => [
-    { sniHosts, port: secure, gateways: ['mesh'] },
-    { sniHosts, port: passing, gateways: ['shop/front'] },
-  ];
-  return [
-    resource('DestinationRule', 'default', 'tls', {
-      host: 'tls.mesh',
-      subsets: versions.map((version) => ({ name: version, labels: { version } })),
-    }),
-    resource('VirtualService', 'default', 'tls', {
-      hosts: ['tls.mesh', 'one.tls.mesh', 'two.tls.mesh', '*.any.mesh'],
-      gateways: ['mesh', 'shop/front'],
-      tls: [
-        { match: match(['tls.mesh', 'one.tls.mesh']), route: to('v1') },
-        { match: match(['two.tls.mesh', '*.any.mesh']), route: to('v2') },
       ],
     }),
   ];
@@ -173,7 +114,7 @@ const readiness = (): readonly string[] => [
   }),
   resource('VirtualService', 'default', 'ready-gateway', {
     hosts: ['ready.example.com'],
-    gateways: ['shop/front'],
+    gateways: ['shop/ready'],
     http: [{ directResponse: { status: 299 } }],
   }),
   resource(

@@ -1,5 +1,7 @@
-import { stringify } from 'yaml';
 import type { Draw } from './draw.ts';
+import type { StagePorts } from './fixed-resources.ts';
+import { type Gateways, someGateways } from './gateways.ts';
+import { type Json, resource } from './resource.ts';
 import { issuer, jwks } from './tokens.ts';
 import {
   blocks,
@@ -12,31 +14,7 @@ import {
   users,
 } from './vocabulary.ts';
 
-/** A part of a resource of Istio. */
-type Json = Readonly<Record<string, unknown>>;
-
-export interface RulePorts {
-  /** Of each service, at the sidecar of the client. */
-  readonly service: number;
-  /** Of the gateway. */
-  readonly listeners: Readonly<
-    Record<'gateway' | 'gateway by TLS' | 'TLS of the gateway', number | string>
-  >;
-}
-
-export const resource = (
-  kind: string,
-  namespace: string,
-  name: string,
-  spec: Json,
-  group = 'networking',
-): string =>
-  stringify({
-    apiVersion: `${group}.istio.io/v1`,
-    kind,
-    metadata: { name, namespace },
-    spec,
-  });
+type Ports = Pick<StagePorts, 'service' | 'other'>;
 
 const given = (words: readonly string[]) =>
   words.filter((word) => word !== '') as [string, ...string[]];
@@ -71,13 +49,15 @@ function match(draw: Draw): Json {
 }
 
 /** Draws a destination; seldom one that there is not. */
-function destination(draw: Draw, port: number, host: MeshHost): Json {
+function destination(draw: Draw, ports: Ports, host: MeshHost): Json {
   const [first, ...more] = subsetsOf[host];
   const subset = first === undefined ? undefined : draw.oneOf([first, ...more]);
   return {
     host: draw.chance(0.03) ? 'gone.mesh' : host,
     ...(subset !== undefined && { subset: draw.chance(0.03) ? 'gone' : subset }),
-    ...(draw.chance(0.7) && { port: { number: port } }),
+    ...(draw.chance(0.7) && {
+      port: { number: draw.chance(0.9) ? ports.service : ports.other },
+    }),
   };
 }
 
@@ -96,11 +76,11 @@ const rewrite = (draw: Draw): Json =>
     { uriRegexRewrite: { match: '/item/([0-9]+)', rewrite: '/i-\\1' } },
   ]);
 
-function forward(draw: Draw, port: number, host: MeshHost): Json {
+function forward(draw: Draw, ports: Ports, host: MeshHost): Json {
   return {
     route: [
       {
-        destination: destination(draw, port, host),
+        destination: destination(draw, ports, host),
         ...(draw.chance(0.2) && { headers: { response: { set: { 'x-told': 'by the route' } } } }),
       },
     ],
@@ -121,8 +101,8 @@ function forward(draw: Draw, port: number, host: MeshHost): Json {
 }
 
 /** Draws what a route does with its requests. */
-function action(draw: Draw, port: number): Json {
-  const forwarded = forward(draw, port, draw.oneOf(meshHosts));
+function action(draw: Draw, ports: Ports): Json {
+  const forwarded = forward(draw, ports, draw.oneOf(meshHosts));
   return draw.oneOf<Json>([
     forwarded,
     forwarded,
@@ -141,30 +121,36 @@ function action(draw: Draw, port: number): Json {
   ]);
 }
 
-function virtualService(draw: Draw, name: string, spec: Json, own: MeshHost, port: number): string {
+function virtualService(draw: Draw, name: string, spec: Json, own: MeshHost, ports: Ports): string {
   const http = draw.several(2, 5, () => ({
     match: draw.several(1, 2, () => match(draw)).filter((one) => Object.keys(one).length > 0),
-    ...action(draw, port),
+    ...action(draw, ports),
   }));
   const last = {
-    route: [{ destination: { ...destination(draw, port, own), host: own } }],
+    route: [{ destination: { ...destination(draw, ports, own), host: own } }],
   };
   const routes = [...http.filter((route) => route.match.length > 0), last];
   return resource('VirtualService', 'default', name, { ...spec, http: routes });
 }
 
 /** Draws the rules of requests: for each host of the mesh, and for each one of the gateway. */
-export function routing(draw: Draw, { service }: RulePorts): readonly string[] {
+export function routing(
+  draw: Draw,
+  drawn: Gateways,
+  { service, other }: StagePorts,
+): readonly string[] {
+  const ports = { service, other };
   return [
     ...meshHosts.map((host) => {
-      const gateways = draw.chance(0.5) ? { gateways: ['mesh', 'shop/front'] } : {};
-      const spec = { hosts: [host], ...gateways };
-      return virtualService(draw, host.replace('.', '-'), spec, host, service);
+      const gateways = draw.chance(0.5) ? { gateways: ['mesh', ...someGateways(draw, drawn)] } : {};
+      const hosts = host === 'a.mesh' ? [host, 'also-a.mesh'] : [host];
+      const spec = { hosts, ...gateways };
+      return virtualService(draw, host.replace('.', '-'), spec, host, ports);
     }),
     ...gatewayHosts.map((host) => {
       const named = host.startsWith('x.wild') ? '*.wild.example.com' : host;
-      const spec = { hosts: [named], gateways: ['shop/front'] };
-      return virtualService(draw, host.replaceAll('.', '-'), spec, draw.oneOf(meshHosts), service);
+      const spec = { hosts: [named], gateways: someGateways(draw, drawn) };
+      return virtualService(draw, host.replaceAll('.', '-'), spec, draw.oneOf(meshHosts), ports);
     }),
     ...meshHosts
       .filter((host) => subsetsOf[host].length > 0)
@@ -180,7 +166,6 @@ export function routing(draw: Draw, { service }: RulePorts): readonly string[] {
   ];
 }
 
-/** Draws a rule of a policy: where a request goes, and what it has. */
 /** Returns a rule about requests of HTTP, at all ports or only at those that are given. */
 function operation(draw: Draw, ports: readonly unknown[] = []): Json {
   const path = draw.oneOf(paths);
@@ -241,11 +226,14 @@ const tokenRules = (): readonly string[] =>
   );
 
 /** Draws the policies of the gateway and of the sidecar of `echo.mesh`. */
-export function policies(draw: Draw, { listeners }: RulePorts): readonly string[] {
+export function policies(
+  draw: Draw,
+  { gateway, https, passing: passingPort }: StagePorts,
+): readonly string[] {
   // A rule about HTTP that names no port denies all connections of TCP, and allows none.
   const isForHttp = draw.chance(0.7);
-  const ofHttp = isForHttp ? [listeners.gateway, listeners['gateway by TLS']] : [];
-  const passing = { to: [{ operation: { ports: [String(listeners['TLS of the gateway'])] } }] };
+  const ofHttp = isForHttp ? [gateway, https] : [];
+  const passing = { to: [{ operation: { ports: [String(passingPort)] } }] };
   const policy = (name: string, action: string, rules: readonly Json[]) => {
     const [namespace, matchLabels] = name.startsWith('echo')
       ? ['default', echoLabels]

@@ -36,7 +36,7 @@ export async function runCalls({ seed, calls: count, istiod }: CallsOptions): Pr
   const begun = performance.now();
   const stage = await startCallsStage(istiod);
   try {
-    const { rules, calls } = planOf(seed, count, stage.asking);
+    const { rules, calls } = planOf(seed, count, stage.ports);
     const ours = await stage.over('pilot-discovery', rules, () =>
       inTurn(calls, (call) => askCall(call, stage.asking)),
     );

@@ -155,6 +155,14 @@ export const gatewayDeviations: readonly Deviation[] = [
     /\/dynamic_metadata\/\d+\/value\/(?:present_match: true, istiod: nothing|or_match: nothing, istiod: \{)/,
     'A claim that is there is one that Envoy finds; istiod sends a match of no text, and Envoy refuses all routes of the port.',
   ],
+  [
+    /^route\/http\.8080\/virtual_hosts\/"(?:d\.example\.com:8080"\/require_tls: "ALL", istiod: nothing$|default\/b\.example\.com:8080": nothing)/,
+    'A server with httpsRedirect redirects requests for its host, whatever namespace it is for; istiod has a virtual host for a name with a slash, which no request has.',
+  ],
+  [
+    /^listener\/0\.0\.0\.0_8443\/filter_chains\/\[null,\{"server_names":\["one\.example\.com",("three\.example\.com",)?"two\.example\.com"\]/,
+    'A match passes on the names that the server has; istiod passes on all names of the match.',
+  ],
 ];
 
 /** The same for what proxies log and trace. */

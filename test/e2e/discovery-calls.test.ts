@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { StagePorts } from '../calls/fixed-resources.ts';
 import { planOf, vias } from '../calls/plan.ts';
 import { runCalls } from '../calls/run-calls.ts';
 import { controlPlane } from '../support/control-plane.ts';
@@ -20,18 +21,21 @@ it.skipIf(controlPlane === undefined)(
 );
 
 describe('a seed of calls', () => {
-  const asking = {
-    service: 8_080,
-    listeners: { gateway: 8_081, 'gateway by TLS': 8_443, 'TLS of the gateway': 8_444 },
+  const ports: StagePorts = {
+    ...{ service: 8_080, secure: 8_445, other: 8_081, proxy: 8_082 },
+    ...{ gateway: 8_083, https: 8_443, passing: 8_444, inbound: [9_001, 9_002] },
+    applications: new Map(),
+    secured: [9_003, 9_004],
+    ...{ socket: '/tmp/calls.sock', certificates: '/tmp/certificates' },
   };
 
   it('stands for the same rules and calls each time, and another one for others', () => {
-    expect(planOf(1, 50, asking)).toEqual(planOf(1, 50, asking));
-    expect(planOf(1, 50, asking)).not.toEqual(planOf(2, 50, asking));
+    expect(planOf(1, 50, ports)).toEqual(planOf(1, 50, ports));
+    expect(planOf(1, 50, ports)).not.toEqual(planOf(2, 50, ports));
   });
 
   it('sends calls to each listener', () => {
-    const { calls } = planOf(1, 200, asking);
+    const { calls } = planOf(1, 200, ports);
     expect(new Set(calls.map(({ via }) => via))).toEqual(new Set(vias));
   });
 });

@@ -388,14 +388,20 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/gateway-passed-once',
     file: 'pilot-discovery/generate/scope/gateway-connections.ts',
-    find: 'names.some((name) => claimedNames.has(name))',
+    find: 'names.some((name) => passedNames.has(name))',
     replace: 'false',
   },
   {
     id: 'push/gateway-passed-names',
     file: 'pilot-discovery/generate/scope/gateway-connections.ts',
-    find: '!names.every((name) => isAt(mergedServer, rule, name))',
-    replace: 'false',
+    find: ' && isAt(mergedServer, rule, name)',
+    replace: '',
+  },
+  {
+    id: 'push/gateway-passed-rest',
+    file: 'pilot-discovery/generate/scope/gateway-connections.ts',
+    find: '!terminatedNames.has(name) && ',
+    replace: '',
   },
   {
     id: 'push/gateway-passed-ended',

@@ -52,7 +52,7 @@ export function connectionsOf(
 
 /**
  * Returns the connections of each server. A server name of TLS belongs to the server that
- * terminates it, else to the first rule that has it. AUTO_PASSTHROUGH does not use rules.
+ * terminates it, else to the first match that has it. AUTO_PASSTHROUGH does not use rules.
  */
 function ofListener(
   environment: Environment,
@@ -60,11 +60,12 @@ function ofListener(
   services: Services,
   { servers }: MergedListener,
 ): readonly (readonly [MergedServer, readonly Connections[]])[] {
-  const claimedNames = new Set(
+  const terminatedNames = new Set(
     servers
       .filter(({ server }) => 'certificate' in server.tls || server.tls.mode === 'closed')
       .flatMap(({ server }) => serverNames(server)),
   );
+  const passedNames = new Set<string>();
   return servers.map((mergedServer) => {
     const { port, tls } = mergedServer.server;
     if (mergedServer.routeName !== '' || tls.mode === 'closed' || tls.mode === 'auto-passthrough')
@@ -76,7 +77,10 @@ function ofListener(
     const to = (route: readonly ConnectionDestination[]) =>
       connectionClusters(services, route, port.number);
     if (isPassedOn(mergedServer))
-      return [mergedServer, passedOn(mergedServer, matchingRules, claimedNames, to)];
+      return [
+        mergedServer,
+        passedOn(mergedServer, matchingRules, { terminatedNames, passedNames }, to),
+      ];
     const [first] = matchingRules.flatMap((rule) =>
       rule.spec.tcp
         .filter(
@@ -91,25 +95,37 @@ function ofListener(
 
 const isPassedOn = ({ server }: MergedServer): boolean => server.tls.mode === 'passthrough';
 
+interface ClaimedNames {
+  readonly terminatedNames: ReadonlySet<string>;
+  /** Grows by the names of each match. */
+  readonly passedNames: Set<string>;
+}
+
+/**
+ * Returns the connections of a server that passes TLS on. A match is only for the names that the
+ * server has and that no server terminates. If an earlier match has one of them, the later match
+ * does not apply, as in istiod.
+ */
 function passedOn(
   mergedServer: MergedServer,
   rules: readonly Rule[],
-  claimedNames: Set<string>,
+  { terminatedNames, passedNames }: ClaimedNames,
   to: (route: readonly ConnectionDestination[]) => readonly ConnectionCluster[],
 ): readonly Connections[] {
   const connections: Connections[] = [];
   for (const rule of rules)
     for (const { match, route } of rule.spec.tls)
       for (const condition of match) {
-        const names = [...new Set(condition.sniHosts)];
-        const isClaimed = names.some((name) => claimedNames.has(name));
+        const names = [...new Set(condition.sniHosts)]
+          .filter((name) => !terminatedNames.has(name) && isAt(mergedServer, rule, name))
+          .sort();
         if (
+          names.length === 0 ||
           !isFor(condition, mergedServer) ||
-          isClaimed ||
-          !names.every((name) => isAt(mergedServer, rule, name))
+          names.some((name) => passedNames.has(name))
         )
           continue;
-        for (const name of names) claimedNames.add(name);
+        for (const name of names) passedNames.add(name);
         connections.push({
           server: mergedServer,
           names: names.includes('*') ? [] : names,

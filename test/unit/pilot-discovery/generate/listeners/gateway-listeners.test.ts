@@ -214,6 +214,30 @@ unix:///run/a_0:
       listener(named('a.example.com', way('a.mesh', 8443)), inspected),
     ],
     [
+      'pass on the names of a match that the server is for, and that end nowhere',
+      [
+        gateway(passed("a.example.com, '*.c.org'"), https('x.c.org', simple)),
+        rule(
+          `tls: [${to('a.mesh', '{ sniHosts: [x.c.org, y.c.org, b.example.com, a.example.com] }')}]`,
+        ),
+      ],
+      listener(
+        `${named('a.example.com, y.c.org', way('a.mesh', 8443))}, ${named('x.c.org', 'HTTP, routes https.8443.s.front.default', own)}`,
+        inspected,
+      ),
+    ],
+    [
+      'have no chain for a match with a name of an earlier one',
+      [
+        gateway(passed("'*'")),
+        rule(
+          `tls: [${to('a.mesh', '{ sniHosts: [a.example.com] }')}, ${to('b.mesh', '{ sniHosts: [b.example.com, a.example.com] }')}]`,
+          'a.example.com, b.example.com',
+        ),
+      ],
+      listener(named('a.example.com', way('a.mesh', 8443)), inspected),
+    ],
+    [
       'pass all names on',
       [gateway(passed("'*'")), rule(`tls: [${to('a.mesh', "{ sniHosts: ['*'] }")}]`)],
       listener(chain(way('a.mesh', 8443)), inspected),
