@@ -37,15 +37,15 @@ export function gateways(draw: Draw, ports: StagePorts): Gateways {
   const tlsPrefixes = new Map(
     [...webHosts, ...passedHosts, ...endedHosts].map((host) => [
       host as string,
-      draw.oneOf(['', '', '', '*/', 'default/', 'shop/']),
+      draw.oneOf(['', '', '', '', '*/', 'default/', 'default/', 'shop/']),
     ]),
   );
   const prefix = (host: string) => tlsPrefixes.get(host) ?? '';
   const resources = names.flatMap((name) => {
     const servers = [
-      ...draw.several(name === 'shop/front' ? 1 : 0, 2, () => httpServer(draw, ports)),
-      ...draw.several(name === 'shop/front' ? 1 : 0, 2, () => httpsServer(draw, ports, prefix)),
-      ...draw.several(name === 'shop/front' ? 1 : 0, 2, () => tlsServer(draw, ports, prefix)),
+      ...draw.several(name === 'shop/front' ? 2 : 0, 3, () => httpServer(draw, ports)),
+      ...draw.several(name === 'shop/front' ? 2 : 0, 3, () => httpsServer(draw, ports, prefix)),
+      ...draw.several(name === 'shop/front' ? 2 : 0, 3, () => tlsServer(draw, ports, prefix)),
     ].map(({ port, ...server }, index) => ({
       port: { ...port, name: `port-${index}` },
       bind: '127.0.0.1',
@@ -73,13 +73,13 @@ function hostsOf(
   pool: readonly [string, ...string[]],
   prefix: Prefix,
 ): readonly string[] {
-  const hosts = distinct(draw.several(1, 3, () => draw.oneOf(pool)));
+  const hosts = distinct(draw.several(1, 4, () => draw.oneOf(pool)));
   return hosts.map((host) => `${prefix(host)}${host}`);
 }
 
 function httpServer(draw: Draw, { gateway: number }: StagePorts): Server {
   const port = { number, protocol: draw.oneOf(['HTTP', 'HTTP', 'HTTP2', 'GRPC']) };
-  return draw.chance(0.25)
+  return draw.chance(0.15)
     ? {
         port,
         hosts: hostsOf(draw, webHosts, () => draw.oneOf(['', '*/'])),
@@ -105,7 +105,7 @@ const httpsServer = (draw: Draw, ports: StagePorts, prefix: Prefix): Server => {
 
 const tlsServer = (draw: Draw, ports: StagePorts, prefix: Prefix): Server => {
   const port = { number: ports.passing, protocol: 'TLS' };
-  return draw.chance(0.6)
+  return draw.chance(0.7)
     ? { port, hosts: hostsOf(draw, passedHosts, prefix), tls: { mode: 'PASSTHROUGH' } }
     : { port, hosts: hostsOf(draw, endedHosts, prefix), tls: ended(draw, ports) };
 };
@@ -129,7 +129,7 @@ function ended(draw: Draw, { certificates }: StagePorts): Json {
 /** Draws some of the Gateways, at least one. */
 export function someGateways(draw: Draw, { names }: Gateways): readonly string[] {
   const [first, ...others] = names;
-  const some = names.filter(() => draw.chance(0.7));
+  const some = names.filter(() => draw.chance(0.85));
   return some.length > 0 ? some : [draw.oneOf([first, ...others])];
 }
 

@@ -28,11 +28,16 @@ export function report(results: ReadonlyMap<number, CallsReport>, machine: strin
   );
   return `# Calls through proxies of both control planes
 
-\`npm run calls -- --write\` has written this page (${machine}). A seed draws ServiceEntries (ports, protocols, resolution, WorkloadEntries), Gateways (several at one port, hosts of
-namespaces and wildcards, redirects, TLS that ends or passes), VirtualServices, DestinationRules and AuthorizationPolicies, and calls with or without a
-token or a client certificate. The calls go through the sidecar of a client and through a gateway, some of them to a service behind another sidecar. The proxies are Envoys under
-\`pilot-agent\`, first over \`pilot-discovery\`, then over a real istiod. Compared are the status, the application that has answered, the certificate and the version of TLS, the
-headers, and the path and headers that the application has received.
+\`npm run calls -- --write\` has written this page (${machine}). A seed draws:
+
+- ServiceEntries: ports, protocols, resolution, endpoints or WorkloadEntries
+- Gateways: several at one port, hosts of namespaces and wildcards, redirects, TLS that ends or passes
+- VirtualServices, DestinationRules and AuthorizationPolicies
+- calls, with or without a token or a client certificate
+
+The calls go through the sidecar of a client and through a gateway, some of them to a service behind another sidecar. The proxies are Envoys under
+\`pilot-agent\`, first over \`pilot-discovery\`, then over a real istiod. Compared are the status, the application that has answered, the certificate and
+the version of TLS, the headers, and the path and headers that the application has received.
 
 | Seed | Calls | Differences | Time |
 | --- | --- | --- | --- |

@@ -54,7 +54,7 @@ function httpService(
     name: 'second',
     ...(protocol === undefined ? {} : { protocol }),
   };
-  const all = draw.chance(0.6) ? [main, second] : [main];
+  const all = draw.chance(0.8) ? [main, second] : [main];
   return entry(draw, name, {
     hosts,
     ports: all,

@@ -82,6 +82,16 @@ function serverHost(gatewayNamespace: string): ReadMember<GatewayHost> {
   };
 }
 
+const allHosts: GatewayHost = { namespace: '*', host: '*' };
+
+// As in istiod, a server with the host */* has no others, which might clash with another server.
+const serverHosts =
+  (namespace: string): ReadMember<readonly GatewayHost[]> =>
+  (value, place) => {
+    const hosts = list(serverHost(namespace))(value, place);
+    return Array.isArray(value) && value.includes('*/*') ? [allHosts] : hosts;
+  };
+
 type Read = Omit<GatewayServer, 'port'> & { readonly port: WrittenPort };
 
 const server =
@@ -95,7 +105,7 @@ const server =
       const serverPort = get('port', portOf(isSocket ? 'socket' : 'address'));
       if (bind !== '' && !isSocket && !isIpAddress(bind))
         wrong(below(place, 'bind'), `'${bind}' is not an IP address`);
-      const hosts = get('hosts', list(serverHost(namespace)));
+      const hosts = get('hosts', serverHosts(namespace));
       if (hosts.length === 0)
         wrong(below(place, 'hosts'), `it is missing: at least one host, or '*' for all`);
       const tls = get('tls', gatewayTls(serverPort.protocol));

@@ -238,6 +238,17 @@ unix:///run/a_0:
       listener(named('a.example.com', way('a.mesh', 8443)), inspected),
     ],
     [
+      'have no name beside all names of all namespaces',
+      [
+        gateway(https('a.example.com', simple), passed("'*/*', a.example.com, '*.example.com'")),
+        rule(`tls: [${to('a.mesh', "{ sniHosts: ['*.example.com'] }")}]`),
+      ],
+      listener(
+        `${named('a.example.com', 'HTTP, routes https.8443.s.front.default', own)}, ${named("'*.example.com'", way('a.mesh', 8443))}`,
+        inspected,
+      ),
+    ],
+    [
       'pass all names on',
       [gateway(passed("'*'")), rule(`tls: [${to('a.mesh', "{ sniHosts: ['*'] }")}]`)],
       listener(chain(way('a.mesh', 8443)), inspected),
