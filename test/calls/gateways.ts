@@ -16,7 +16,7 @@ const webHosts = [
 ] as const;
 /** Hosts whose connections a gateway passes on, and those whose TLS it ends. */
 const passedHosts = ['tls.mesh', 'one.tls.mesh', '*.tls.mesh', '*.any.mesh', '*'] as const;
-export const endedHosts = ['ended.mesh', '*.ended.mesh'] as const;
+const endedHosts = ['ended.mesh', '*.ended.mesh'] as const;
 
 /** The namespaces from which a server takes VirtualServices: those of the rules, or not. */
 const prefixes = ['', '', '', '', '*/', 'default/', './', 'shop/'] as const;

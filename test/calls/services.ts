@@ -46,9 +46,8 @@ function httpService(
     protocol: draw.chance(0.75) ? 'HTTP' : draw.oneOf(['HTTP2', 'GRPC', 'http']),
   };
   // A TCP proxy would choose one of two applications at random.
-  const protocols =
-    instances.length === 1 ? ['HTTP', 'TCP', undefined] : ['HTTP', 'HTTP', undefined];
-  const protocol = draw.oneOf(protocols as [string, ...string[]]);
+  const secondProtocol = instances.length === 1 ? 'TCP' : 'HTTP';
+  const protocol = draw.oneOf<string | undefined>(['HTTP', secondProtocol, undefined]);
   const second: Port = {
     number: other,
     name: 'second',

@@ -71,7 +71,8 @@ const places: readonly Place[] = [
   ...['Node', 'Namespace'].map((kind) => place('/api/v1', kind, false)),
   place('/apis/discovery.k8s.io/v1', 'EndpointSlice'),
   ...istio('networking', 'ServiceEntry', 'WorkloadEntry', 'VirtualService'),
-  ...istio('networking', 'DestinationRule', 'Gateway', 'Sidecar', 'ProxyConfig'),
+  ...istio('networking', 'DestinationRule', 'Gateway', 'Sidecar'),
+  ...istio('networking', 'ProxyConfig', 'WorkloadGroup'),
   ...istio('security', 'PeerAuthentication', 'AuthorizationPolicy', 'RequestAuthentication'),
   ...istio('telemetry', 'Telemetry'),
 ];

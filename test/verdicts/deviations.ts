@@ -101,10 +101,23 @@ export const deviations: readonly Deviation[] = [
     ],
   },
   {
+    because: 'it is for WorkloadEntries, and Istio refuses a WorkloadEntry with it',
+    cases: [
+      'WorkloadGroup: a label of the template that is none',
+      'WorkloadGroup: a value of a label of the template that is none',
+      'WorkloadGroup: an address in the template that is none',
+    ],
+  },
+  {
+    because: "it is in Istio's schema, and agents have it; only the webhook of 1.26 lacks it",
+    cases: ['WorkloadGroup: a probe of gRPC'],
+  },
+  {
     because: 'it is clear what is meant, and istiod itself takes it from a file',
     cases: [
       'Gateway: a port as a text',
       'ServiceEntry: a number as a text',
+      'WorkloadGroup: a port of the template that is a text',
       'VirtualService: a match that is null',
     ],
   },

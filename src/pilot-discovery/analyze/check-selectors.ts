@@ -39,9 +39,17 @@ function workloadsOf({ environment }: AnalysisFacts): readonly LabelledWorkload[
     ...names.values(),
   ]);
   const entries = [...environment.workloadEntries.values()];
+  // Another control plane may register their machines.
+  const groups = [...ofKind(environment.resources, 'WorkloadGroup').values()].flatMap((names) => [
+    ...names.values(),
+  ]);
   return [
     ...pods.map(({ namespace, labels }) => ({ namespace, labels })),
     ...entries.map(({ namespace, spec }) => ({ namespace, labels: spec.labels })),
+    ...groups.map(({ namespace, spec: { template, labels } }) => ({
+      namespace,
+      labels: { ...template.labels, ...labels },
+    })),
   ];
 }
 

@@ -6,6 +6,7 @@ import { ServiceEntrySchema } from '../../shared/proto/istio/networking/v1alpha3
 import { SidecarSchema } from '../../shared/proto/istio/networking/v1alpha3/sidecar_pb.ts';
 import { VirtualServiceSchema } from '../../shared/proto/istio/networking/v1alpha3/virtual_service_pb.ts';
 import { WorkloadEntrySchema } from '../../shared/proto/istio/networking/v1alpha3/workload_entry_pb.ts';
+import { WorkloadGroupSchema } from '../../shared/proto/istio/networking/v1alpha3/workload_group_pb.ts';
 import { ProxyConfigSchema } from '../../shared/proto/istio/networking/v1beta1/proxy_config_pb.ts';
 import { AuthorizationPolicySchema } from '../../shared/proto/istio/security/v1beta1/authorization_policy_pb.ts';
 import { PeerAuthenticationSchema } from '../../shared/proto/istio/security/v1beta1/peer_authentication_pb.ts';
@@ -26,4 +27,5 @@ export const specMessages: Readonly<Record<ConfigKind, GenMessage<Message>>> = {
   RequestAuthentication: RequestAuthenticationSchema,
   Telemetry: TelemetrySchema,
   ProxyConfig: ProxyConfigSchema,
+  WorkloadGroup: WorkloadGroupSchema,
 };

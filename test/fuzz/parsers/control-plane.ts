@@ -107,6 +107,7 @@ const kind = fc.constantFrom(
   'RequestAuthentication',
   'Telemetry',
   'ProxyConfig',
+  'WorkloadGroup',
   'Gateway',
   'Service',
   'EndpointSlice',

@@ -1,6 +1,9 @@
 import type { Mutant } from '../mutant.ts';
 
 const providers = 'pilot-discovery/analyze/check-providers.ts';
+const gateway = 'pilot-discovery/istio/workloads/read-gateway.ts';
+const group = 'pilot-discovery/istio/workloads/read-workload-group.ts';
+const entry = 'pilot-discovery/istio/hosts/read-service-entry.ts';
 const selectors = 'pilot-discovery/analyze/check-selectors.ts';
 
 export const analyze: readonly Mutant[] = [
@@ -105,5 +108,77 @@ export const analyze: readonly Mutant[] = [
     file: selectors,
     find: '!endpoints.some((endpoint) => selects(labels, endpoint.labels))',
     replace: 'false',
+  },
+  {
+    id: 'analyze/gateways/all-hosts',
+    file: gateway,
+    find: "value.includes('*/*')",
+    replace: 'false',
+  },
+  {
+    id: 'analyze/groups/port',
+    file: group,
+    find: "if (value === undefined) wrong(place, 'it is missing: a port from 1 to 65535');",
+    replace: '',
+  },
+  {
+    id: 'analyze/groups/empty-scheme',
+    file: group,
+    find: "value === '' ? undefined : value",
+    replace: 'value',
+  },
+  {
+    id: 'analyze/groups/two-methods',
+    file: group,
+    find: 'given.length > 1',
+    replace: 'given.length > 9',
+  },
+  {
+    id: 'analyze/groups/no-method',
+    file: group,
+    find: 'given.length === 0',
+    replace: 'given.length > 9',
+  },
+  {
+    id: 'analyze/groups/empty-command',
+    file: group,
+    find: 'value.length === 0',
+    replace: 'value.length > 9',
+  },
+  {
+    id: 'analyze/groups/no-template',
+    file: group,
+    find: "!has('template')",
+    replace: 'false',
+  },
+  {
+    id: 'analyze/groups/labels-of-the-template',
+    file: selectors,
+    find: '{ ...template.labels, ...labels }',
+    replace: 'labels',
+  },
+  {
+    id: 'analyze/groups/labels-of-both',
+    file: selectors,
+    find: '{ ...template.labels, ...labels }',
+    replace: '{ ...labels, ...template.labels }',
+  },
+  {
+    id: 'analyze/entries/folder',
+    file: entry,
+    find: "workloadAddress.endsWith('/')",
+    replace: 'false',
+  },
+  {
+    id: 'analyze/entries/port-name',
+    file: entry,
+    find: '!isLabel(name) || name.length > 62',
+    replace: '!isLabel(name)',
+  },
+  {
+    id: 'analyze/entries/template',
+    file: entry,
+    find: "if (read.address !== '') checkAddress",
+    replace: 'checkAddress',
   },
 ];

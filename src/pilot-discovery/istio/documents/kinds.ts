@@ -24,6 +24,7 @@ import { readServiceEntry, readWorkloadEntry } from '../hosts/read-service-entry
 import { readSidecar } from '../workloads/read-sidecar.ts';
 import { readTelemetry } from '../telemetry/read-telemetry.ts';
 import { readVirtualService } from '../traffic/read-virtual-service.ts';
+import { readWorkloadGroup } from '../workloads/read-workload-group.ts';
 import { readWorkloadSettings } from '../workloads/read-workload-settings.ts';
 
 /** The members of a resource by which its reader is chosen, and settings for that reader. */
@@ -94,6 +95,7 @@ export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
   },
   Telemetry: { group: 'telemetry', read: () => readTelemetry },
   ProxyConfig: { group: 'networking', read: () => readWorkloadSettings },
+  WorkloadGroup: { group: 'networking', read: () => readWorkloadGroup },
   Service: { group: 'core', readWhole: readKubernetesService },
   EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice, named: 'subdomain' },
   Endpoints: { group: 'core', readWhole: readEndpoints },

@@ -13,6 +13,7 @@ import type { Sidecar } from '../workloads/sidecar.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Labels } from '../fields/values.ts';
 import type { VirtualService } from '../traffic/virtual-service.ts';
+import type { WorkloadGroup } from '../workloads/workload-group.ts';
 import type { WorkloadSettings } from '../workloads/workload-settings.ts';
 
 /**
@@ -31,6 +32,7 @@ export interface Specs {
   readonly RequestAuthentication: AccessPolicy;
   readonly Telemetry: Telemetry;
   readonly ProxyConfig: WorkloadSettings;
+  readonly WorkloadGroup: WorkloadGroup;
   readonly Service: KubernetesService;
   readonly EndpointSlice: EndpointSlice;
   readonly Endpoints: Endpoints;

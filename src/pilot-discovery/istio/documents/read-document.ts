@@ -44,7 +44,7 @@ function isForeignKind({ kind, apiVersion }: Pick<Head, 'kind' | 'apiVersion'>):
 }
 
 /** Kinds of Istio that are not served yet. */
-const later = ['EnvoyFilter', 'WorkloadGroup', 'WasmPlugin'];
+const later = ['EnvoyFilter', 'WasmPlugin'];
 
 /** The metadata that only an API server writes. */
 const ofTheServer = [

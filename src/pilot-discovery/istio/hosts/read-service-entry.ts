@@ -84,15 +84,24 @@ const placeOfWork: ReadMember<string> = (value, place) => {
   return read.startsWith('unix:') ? read : canonicalHost(read);
 };
 
+/** Reads ports by their names, which have the limits of the schema of Istio 1.26. */
+const namedPorts: ReadMember<Workload['ports']> = (value, place) =>
+  Object.fromEntries(
+    Object.entries(named(port)(value, place)).flatMap(([name, number]) => {
+      if (!isLabel(name) || name.length > 62)
+        wrong(
+          below(place, name),
+          `'${name}' is not a valid name of a port: up to 62 letters, digits, and - within`,
+        );
+      return number === undefined ? [] : [[name, number]];
+    }),
+  );
+
 /** Reads an entry of `endpoints`, or a WorkloadEntry. */
 const workload: ReadMember<Workload> = (value, place) =>
   members(value, place, [], (get) => ({
     address: get('address', placeOfWork),
-    ports: Object.fromEntries(
-      Object.entries(get('ports', named(port))).flatMap(([name, number]) =>
-        number === undefined ? [] : [[name, number]],
-      ),
-    ),
+    ports: get('ports', namedPorts),
     labels: get('labels', matchLabels),
     network: get('network', text),
     locality: get('locality', text),
@@ -104,6 +113,13 @@ const workload: ReadMember<Workload> = (value, place) =>
 export const readWorkloadEntry: ReadMember<Workload> = (value, place) => {
   const read = workload(value, place);
   checkAddress(read, below(place, 'address'));
+  return read;
+};
+
+/** Reads the template of WorkloadEntries, which needs no address. */
+export const readWorkloadTemplate: ReadMember<Workload> = (value, place) => {
+  const read = workload(value, place);
+  if (read.address !== '') checkAddress(read, below(place, 'address'));
   return read;
 };
 
@@ -122,6 +138,8 @@ function checkAddress({ address: workloadAddress, ports, network }: Workload, pl
   }
   if (!/^unix:\/\/[/@]/.test(workloadAddress))
     wrong(place, `'${workloadAddress}' has no absolute path: unix:///path, or unix://@name`);
+  else if (workloadAddress.endsWith('/'))
+    wrong(place, `'${workloadAddress}' is a folder: name a socket in it`);
   checkSocketPath(workloadAddress.slice('unix://'.length), place);
   if (Object.keys(ports).length > 0) wrong(place, 'a Unix socket has no ports');
 }

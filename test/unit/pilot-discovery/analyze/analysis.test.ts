@@ -689,6 +689,20 @@ it('a workload that has only the first label of a selector is not selected', () 
   ]);
 });
 
+it.each([
+  ['metadata: { labels: { app: front } }\ntemplate: {}', 'metadata'],
+  ['template: { labels: { app: front } }', 'its template'],
+  ['metadata: { labels: { app: front } }\ntemplate: { labels: { app: back } }', 'both'],
+])('a selector may select the machines of a WorkloadGroup: %s', (group) => {
+  const yaml = `${resource('WorkloadGroup', 'w', group)}${resource('PeerAuthentication', 'a', 'selector: { matchLabels: { app: front } }')}`;
+  expect(found({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toEqual([]);
+});
+
+it('a selector of labels that no WorkloadGroup has selects no workload', () => {
+  const yaml = `${resource('WorkloadGroup', 'w', 'template: { labels: { app: front } }')}${resource('PeerAuthentication', 'a', 'selector: { matchLabels: { app: back } }')}`;
+  expect(found({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toHaveLength(1);
+});
+
 it('a subset of a host whose endpoints are not known is not empty', () => {
   const yaml =
     resource('ServiceEntry', 'a', `hosts: [a.test]\nresolution: STATIC\n${internal}`) +

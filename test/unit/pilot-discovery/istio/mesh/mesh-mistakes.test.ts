@@ -572,7 +572,7 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     'kind: Nothing\nmetadata: { name: a }',
-    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Endpoints, Pod, Node, Namespace",
+    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, WorkloadGroup, Service, EndpointSlice, Endpoints, Pod, Node, Namespace",
   ],
   [
     'apiVersion: apps/v1\nkind: ServiceEntry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
@@ -584,11 +584,11 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     '- 1\n- 2',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Endpoints, Pod, Node, Namespace',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, WorkloadGroup, Service, EndpointSlice, Endpoints, Pod, Node, Namespace',
   ],
   [
     'hello',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Endpoints, Pod, Node, Namespace',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, WorkloadGroup, Service, EndpointSlice, Endpoints, Pod, Node, Namespace',
   ],
   ['kind: Sidecar\nkind: Sidecar\n', '2 : it is not YAML: Map keys must be unique'],
   [

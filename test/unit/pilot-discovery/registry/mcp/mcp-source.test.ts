@@ -67,7 +67,7 @@ describe('mcpSource', () => {
       'networking.istio.io/v1/VirtualService',
     );
     const acks = () => server.requests.filter(({ responseNonce }) => responseNonce !== '');
-    await expect.poll(() => acks().length).toBe(11);
+    await expect.poll(() => acks().length).toBe(12);
     expect(acks().every(({ errorDetail }) => errorDetail === undefined)).toBe(true);
   });
 
