@@ -1,5 +1,5 @@
 import { serviceKey } from '../environment/environment.ts';
-import { ofKind } from '../environment/resources.ts';
+import { eachOf } from '../environment/resources.ts';
 import { selects } from '../generate/scope/peer-authentication-of.ts';
 import type { AnyResource } from '../istio/documents/model.ts';
 import type { Labels, Selector } from '../istio/fields/values.ts';
@@ -35,14 +35,10 @@ interface LabelledWorkload {
 }
 
 function workloadsOf({ environment }: AnalysisFacts): readonly LabelledWorkload[] {
-  const pods = [...ofKind(environment.resources, 'Pod').values()].flatMap((names) => [
-    ...names.values(),
-  ]);
+  const pods = [...eachOf(environment.resources, 'Pod')];
   const entries = [...environment.workloadEntries.values()];
   // Another control plane may register their machines.
-  const groups = [...ofKind(environment.resources, 'WorkloadGroup').values()].flatMap((names) => [
-    ...names.values(),
-  ]);
+  const groups = [...eachOf(environment.resources, 'WorkloadGroup')];
   return [
     ...pods.map(({ namespace, labels }) => ({ namespace, labels })),
     ...entries.map(({ namespace, spec }) => ({ namespace, labels: spec.labels })),
@@ -100,14 +96,13 @@ function* selectorsOf({ environment, gateways }: AnalysisFacts): Generator<Place
   const scopeOf = ({ namespace }: NamedResource) =>
     namespace === mesh.rootNamespace ? 'mesh' : 'namespace';
   for (const kind of ['Sidecar', 'DestinationRule', 'ServiceEntry'] as const)
-    for (const names of ofKind(resources, kind).values())
-      for (const resource of names.values())
-        yield {
-          resource,
-          field: 'spec.workloadSelector',
-          selector: resource.spec.workloadSelector,
-          scope: 'namespace',
-        };
+    for (const resource of eachOf(resources, kind))
+      yield {
+        resource,
+        field: 'spec.workloadSelector',
+        selector: resource.spec.workloadSelector,
+        scope: 'namespace',
+      };
   const policies = [
     'PeerAuthentication',
     'AuthorizationPolicy',
@@ -116,14 +111,13 @@ function* selectorsOf({ environment, gateways }: AnalysisFacts): Generator<Place
     'ProxyConfig',
   ] as const;
   for (const kind of policies)
-    for (const names of ofKind(resources, kind).values())
-      for (const resource of names.values())
-        yield {
-          resource,
-          field: 'spec.selector',
-          selector: resource.spec.selector,
-          scope: scopeOf(resource),
-        };
+    for (const resource of eachOf(resources, kind))
+      yield {
+        resource,
+        field: 'spec.selector',
+        selector: resource.spec.selector,
+        scope: scopeOf(resource),
+      };
 }
 
 /** Finds subsets that no endpoint of their host belongs to, if endpoints are known. */

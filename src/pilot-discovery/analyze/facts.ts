@@ -2,7 +2,7 @@ import { type AnyResource, keyOf, type Kind, type Resource } from '../istio/docu
 import { byText } from '../environment/age.ts';
 import type { Environment, Service } from '../environment/environment.ts';
 import { withFullHost, withFullNames } from '../environment/full-names.ts';
-import { ofKind } from '../environment/resources.ts';
+import { eachOf } from '../environment/resources.ts';
 import { isWildcard, isWithin } from '../istio/fields/wildcard-host.ts';
 import type { ReadMesh } from '../istio/mesh/read-mesh-config.ts';
 import type { Labels } from '../istio/fields/values.ts';
@@ -41,9 +41,7 @@ export function factsOf(
   { domain, mesh, domainsElsewhere }: AnalysisContext,
 ): AnalysisFacts {
   const allOfKind = <K extends Kind>(kind: K): readonly Resource<K>[] =>
-    [...ofKind(environment.resources, kind).values()]
-      .flatMap((names) => [...names.values()])
-      .sort((a, b) => byText(keyOf(a), keyOf(b)));
+    [...eachOf(environment.resources, kind)].sort((a, b) => byText(keyOf(a), keyOf(b)));
   return {
     environment,
     virtualServices: allOfKind('VirtualService').map((rule) => withFullNames(rule, domain)),

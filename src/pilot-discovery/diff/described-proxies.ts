@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import type { Environment } from '../environment/environment.ts';
-import { ofKind, type Resources } from '../environment/resources.ts';
+import { eachOf } from '../environment/resources.ts';
 import type { ProxyNode } from '../generate/scope/proxy-node.ts';
 import { selects } from '../generate/scope/peer-authentication-of.ts';
 import { readNode } from '../generate/scope/read-node.ts';
-import type { Kind, Resource } from '../istio/documents/model.ts';
+import type { Resource } from '../istio/documents/model.ts';
 import type { Workload } from '../istio/hosts/service-entry.ts';
 import type { Labels } from '../istio/fields/values.ts';
 import type { MeshPair } from './mesh-pair.ts';
@@ -145,8 +145,4 @@ function distinct(selectors: readonly GatewaySelector[]): readonly GatewaySelect
     if (!byText.has(text)) byText.set(text, candidate);
   }
   return [...byText.values()];
-}
-
-function* eachOf<K extends Kind>(resources: Resources, kind: K): Generator<Resource<K>, undefined> {
-  for (const names of ofKind(resources, kind).values()) yield* names.values();
 }

@@ -1,5 +1,5 @@
 import { type Flaw, keyOf, type Resource, type ResourceKey } from '../istio/documents/model.ts';
-import { ofKind, type Resources } from './resources.ts';
+import { eachOf, ofKind, type Resources } from './resources.ts';
 import { byAge, byText } from './age.ts';
 import type { Environment } from './environment.ts';
 import { withFullNames } from './full-names.ts';
@@ -60,15 +60,13 @@ function* rootsOf(
   resources: Resources,
   delegates: ReadonlySet<ResourceKey>,
 ): Generator<VirtualService> {
-  for (const names of ofKind(resources, 'VirtualService').values()) {
-    for (const root of names.values()) {
-      if (
-        root.spec.http.some(
-          ({ delegate }) => delegate !== undefined && delegates.has(delegateKey(root, delegate)),
-        )
+  for (const root of eachOf(resources, 'VirtualService')) {
+    if (
+      root.spec.http.some(
+        ({ delegate }) => delegate !== undefined && delegates.has(delegateKey(root, delegate)),
       )
-        yield root;
-    }
+    )
+      yield root;
   }
 }
 

@@ -23,6 +23,14 @@ export function ofKind<K extends Kind>(
   >;
 }
 
+/** Yields the resources of a kind. */
+export function* eachOf<K extends Kind>(
+  resources: Resources,
+  kind: K,
+): Generator<Resource<K>, undefined> {
+  for (const names of ofKind(resources, kind).values()) yield* names.values();
+}
+
 /** Returns the parts of a key. */
 export function partsOf(key: ResourceKey): {
   readonly kind: Kind;

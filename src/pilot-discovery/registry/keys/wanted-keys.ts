@@ -1,6 +1,6 @@
 import { distinctUntilChanged, map, type OperatorFunction, scan } from 'rxjs';
 import { keysId } from '../../environment/fetched-keys.ts';
-import { ofKind, type Resources } from '../../environment/resources.ts';
+import { eachOf, type Resources } from '../../environment/resources.ts';
 import type { Store } from '../../environment/store.ts';
 import { keyOf } from '../../istio/documents/model.ts';
 import { type KeysRequest, keysSourceName, type WantedKeys } from './keys-source.ts';
@@ -35,19 +35,18 @@ export function keysRequests(): OperatorFunction<Store, KeysRequest> {
 /** Returns the keys that the rules of all RequestAuthentications need. Pure. */
 function wantedKeys(resources: Resources): KeysRequest['wanted'] {
   const wanted = new Map<string, WantedKeys>();
-  for (const namespace of ofKind(resources, 'RequestAuthentication').values())
-    for (const authentication of namespace.values()) {
-      const { effect } = authentication.spec;
-      const rules = effect.type === 'tokens' ? effect.rules : [];
-      rules.forEach(({ keys }, index) => {
-        if (keys.type === 'known') return;
-        const { from } = keys;
-        const member = from.has === 'keys' ? 'jwksUri' : 'issuer';
-        const field = `spec.jwtRules[${index}].${member}`;
-        const user = { key: keyOf(authentication), origin: authentication.origin, field };
-        const others = wanted.get(keysId(from))?.users ?? [];
-        wanted.set(keysId(from), { from, users: [...others, user] });
-      });
-    }
+  for (const authentication of eachOf(resources, 'RequestAuthentication')) {
+    const { effect } = authentication.spec;
+    const rules = effect.type === 'tokens' ? effect.rules : [];
+    rules.forEach(({ keys }, index) => {
+      if (keys.type === 'known') return;
+      const { from } = keys;
+      const member = from.has === 'keys' ? 'jwksUri' : 'issuer';
+      const field = `spec.jwtRules[${index}].${member}`;
+      const user = { key: keyOf(authentication), origin: authentication.origin, field };
+      const others = wanted.get(keysId(from))?.users ?? [];
+      wanted.set(keysId(from), { from, users: [...others, user] });
+    });
+  }
   return wanted;
 }
