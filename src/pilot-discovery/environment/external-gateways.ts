@@ -5,6 +5,7 @@ import {
   type MeshNetworks,
   type NetworkGateway,
 } from '../istio/mesh/mesh-networks.ts';
+import { networkIn } from '../istio/fields/network-label.ts';
 import type { Environment } from './environment.ts';
 import { kubernetesHost } from './kubernetes-host.ts';
 import type { Touched } from './touched.ts';
@@ -57,7 +58,7 @@ function gatewaysOf(
   named: MeshNetworks['services'],
   domain: string,
 ): readonly NetworkGateway[] {
-  const network = ownMember(labels, 'topology.istio.io/network') ?? '';
+  const network = networkIn(labels);
   const host = kubernetesHost(name, namespace, domain);
   const ports =
     network === ''

@@ -1,4 +1,5 @@
 import { clusterId } from '../istio/mesh/mesh-config.ts';
+import { networkLabel } from '../istio/fields/network-label.ts';
 import type { Labels } from '../istio/fields/values.ts';
 
 /**
@@ -11,7 +12,7 @@ export function localityLabels(locality: string, network: string): Labels {
     'topology.kubernetes.io/region': region,
     'topology.kubernetes.io/zone': zone,
     'topology.istio.io/subzone': subzone,
-    'topology.istio.io/network': network,
+    [networkLabel]: network,
     'topology.istio.io/cluster': clusterId,
   };
   return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));

@@ -1,3 +1,4 @@
+import { networkLabel } from '../../istio/fields/network-label.ts';
 import type { LocalitySettings } from '../../istio/traffic/destination-rule.ts';
 import type { Labels } from '../../istio/fields/values.ts';
 import type { Endpoint } from '../../environment/environment.ts';
@@ -174,7 +175,7 @@ function placeLabels({ locality, labels, network }: LocalityPlace): Labels {
     'topology.kubernetes.io/region': region,
     'topology.kubernetes.io/zone': zone,
     'topology.istio.io/subzone': subzone,
-    'topology.istio.io/network': network,
+    [networkLabel]: network,
     ...labels,
   };
 }

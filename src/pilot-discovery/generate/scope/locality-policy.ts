@@ -1,5 +1,6 @@
 import type { MeshConfig } from '../../istio/mesh/mesh-config.ts';
 import type { LocalitySettings, PortPolicy } from '../../istio/traffic/destination-rule.ts';
+import { networkLabel } from '../../istio/fields/network-label.ts';
 import type { TrafficDistribution } from '../../istio/hosts/traffic-distribution.ts';
 
 /** How requests prefer localities. */
@@ -13,7 +14,7 @@ export interface LocalityPolicy {
 
 /** The labels that an endpoint shares with a caller that is close to it, the widest first. */
 export const labelsOfDistribution = [
-  'topology.istio.io/network',
+  networkLabel,
   'topology.kubernetes.io/region',
   'topology.kubernetes.io/zone',
   'topology.istio.io/subzone',

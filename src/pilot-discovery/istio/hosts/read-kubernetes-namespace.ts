@@ -1,7 +1,7 @@
-import { ownMember } from '../../../shared/text/own-member.ts';
 import type { KubernetesMetadata } from './kubernetes-metadata.ts';
 import type { KubernetesNamespace } from './kubernetes-namespace.ts';
 import { type Get, ignored } from '../fields/members.ts';
+import { networkIn } from '../fields/network-label.ts';
 
 /** Reads a Namespace of Kubernetes. Only its labels are used. */
 export function readKubernetesNamespace(
@@ -10,5 +10,5 @@ export function readKubernetesNamespace(
 ): KubernetesNamespace {
   get('spec', ignored);
   get('status', ignored);
-  return { network: ownMember(labels, 'topology.istio.io/network') ?? '' };
+  return { network: networkIn(labels) };
 }

@@ -23,6 +23,7 @@ import {
   warn,
   wrong,
 } from '../fields/members.ts';
+import { networkIn } from '../fields/network-label.ts';
 import { portProtocol, transport } from '../fields/port-protocol.ts';
 import {
   distributionAnnotation,
@@ -57,7 +58,7 @@ export function readKubernetesService(
       below(below(place, 'metadata'), 'name'),
       `'${metadata.name}' is not a valid name of a Service: letters, digits, and - within`,
     );
-  const role = ownMember(metadata.labels, networkLabel) === undefined ? 'other' : 'gateway';
+  const role = networkIn(metadata.labels) === '' ? 'other' : 'gateway';
   const balanced = get('status', loadBalancers(role));
   const spec = get('spec', (value, specPlace) => {
     if (value === undefined) wrong(specPlace, 'it is missing: give at least ports');
@@ -94,9 +95,6 @@ export function readKubernetesService(
     selector: selector !== undefined && Object.keys(selector).length > 0 ? selector : undefined,
   };
 }
-
-/** With this label, a Service is a gateway of that network. */
-const networkLabel = 'topology.istio.io/network';
 
 type Role = 'gateway' | 'other';
 

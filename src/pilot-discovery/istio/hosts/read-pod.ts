@@ -1,5 +1,6 @@
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { ipAddress } from '../fields/ip-address.ts';
+import { networkIn } from '../fields/network-label.ts';
 import type { KubernetesMetadata } from './kubernetes-metadata.ts';
 import {
   type Get,
@@ -38,7 +39,7 @@ export function readPod(get: Get, metadata: KubernetesMetadata): Pod {
     addresses,
     readiness,
     locality: localityOf(labels),
-    network: ownMember(labels, 'topology.istio.io/network') ?? '',
+    network: networkIn(labels),
     workloadName: workloadNameOf(metadata),
   };
 }
