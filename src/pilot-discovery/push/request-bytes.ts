@@ -56,7 +56,7 @@ export function scanRequest(bytes: Uint8Array, nodeField: NodeField): ScannedReq
         return refused(`its node has ${node} bytes, and ${largestNode} are the limit`);
       continue;
     }
-    isOnePart &&= names === 1 || to === begun;
+    isOnePart &&= type === wireTypes.delimited && (names === 1 || to === begun);
     if (names === 1) from = begun;
     to = cursor.pos;
   }

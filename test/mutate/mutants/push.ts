@@ -430,7 +430,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/names-in-one-part',
     file: 'pilot-discovery/push/request-bytes.ts',
-    find: 'isOnePart &&= names === 1 || to === begun;',
+    find: 'isOnePart &&= type === wireTypes.delimited && (names === 1 || to === begun);',
     replace: '',
   },
   {

@@ -70,3 +70,13 @@ it('finds the part with the names of a whole request, if there are many', () => 
   expect(partOf(Buffer.concat([named(...all), named(...all)]))).toBeUndefined();
   expect(partOf(named(...all).subarray(0, -1))).toBeUndefined();
 });
+
+it('leaves names to the decoder if one of them is not a text', () => {
+  const names = Buffer.from(
+    toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { resourceNames: all })),
+  );
+  const number = Buffer.from([0x18, 1]); // the same field, with a number
+  expect(partOf(names)).toEqual(all);
+  expect(partOf(Buffer.concat([names, number]))).toBeUndefined();
+  expect(partOf(Buffer.concat([number, names]))).toBeUndefined();
+});
