@@ -68,11 +68,15 @@ export async function startConsulServers(count: number): Promise<readonly Consul
     portsOf(free.slice(3 * index, 3 * index + 3)),
   );
   const join = all.flatMap(({ serf }) => ['-retry-join', `127.0.0.1:${serf}`]);
+  return startEach(all, (index) => [...serverArgs(count), ...join, '-node', `server-${index}`]);
+}
+
+async function startEach(
+  all: readonly Ports[],
+  argsOf: (index: number) => readonly string[],
+): Promise<readonly Consul[]> {
   const servers = all.map((ports, index) =>
-    consulServer(ports, {
-      args: [...serverArgs(count), ...join, '-node', `server-${index}`],
-      token: undefined,
-    }),
+    consulServer(ports, { args: argsOf(index), token: undefined }),
   );
   await Promise.all(servers.map((server) => server.start()));
   return servers;
@@ -86,13 +90,10 @@ export async function startConsulDatacenters(names: readonly string[]): Promise<
     return { ...portsOf(ports), wan: ports[3] ?? 0 };
   });
   const join = all.flatMap(({ wan }) => ['-retry-join-wan', `127.0.0.1:${wan}`]);
-  const servers = all.map((ports, index) =>
-    consulServer(ports, {
-      args: [...serverArgs(1), ...join, '-datacenter', names[index] ?? ''],
-      token: undefined,
-    }),
-  );
-  await Promise.all(servers.map((server) => server.start()));
+  const servers = await startEach(all, (index) => [
+    ...[...serverArgs(1), ...join],
+    ...['-datacenter', names[index] ?? ''],
+  ]);
   for (const server of servers)
     await eventually(async () => {
       const datacenters = (await server.ask('GET', 'catalog/datacenters')) as readonly string[];
