@@ -1,5 +1,6 @@
 import type { FuzzedParser } from './parser.ts';
 import { certificateRequests } from './parsers/certificate-requests.ts';
+import { certificates } from './parsers/certificates.ts';
 import { configuration } from './parsers/configuration.ts';
 import { controlPlane } from './parsers/control-plane.ts';
 import { crls } from './parsers/crls.ts';
@@ -22,6 +23,7 @@ export const parsers: readonly FuzzedParser[] = [
   ...controlPlane,
   ...mcp,
   ...certificateRequests,
+  ...certificates,
   ...crls,
   ...exposition,
   ...service,

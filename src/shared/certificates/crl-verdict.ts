@@ -1,6 +1,7 @@
 // Why: docs/decisions/112-an-incomplete-crl-is-not-served.md
-import type { X509Certificate } from 'node:crypto';
+import type { KeyObject, X509Certificate } from 'node:crypto';
 import { type IssuerFields, issuerFields } from './issuer-fields.ts';
+import { publicKeyOf } from './key-flaw.ts';
 import { subjectOf, timesOf } from './key-pair-flaw.ts';
 import { type Crl, isCrlOf } from './read-crl.ts';
 
@@ -23,7 +24,8 @@ const longestSubject = 100;
 /**
  * Judges CRLs. Envoy refuses each certificate whose authority, or an authority above it, has no
  * current CRL; so each of these authorities that is valid now needs one. CRLs of other authorities
- * are not judged. Pure.
+ * are not judged, and neither is an authority whose key cannot be read: it vouches for nobody.
+ * Pure.
  *
  * @param authorities the roots, and the intermediate certificates
  * @param now ms since 1970
@@ -35,7 +37,10 @@ export function crlVerdict(
 ): CrlVerdict {
   const living = authorities.flatMap((certificate) => {
     const fields = now < timesOf(certificate)[1] ? issuerFields(certificate.raw) : undefined;
-    return fields === undefined ? [] : [{ certificate, fields }];
+    const publicKey = publicKeyOf(certificate);
+    return fields === undefined || publicKey === undefined
+      ? []
+      : [{ certificate, publicKey, fields }];
   });
   const ends: number[] = [];
   for (const authority of living) {
@@ -60,12 +65,13 @@ export function concernsAny(
 
 interface Authority {
   readonly certificate: X509Certificate;
+  readonly publicKey: KeyObject;
   readonly fields: IssuerFields;
 }
 
 /** Returns until when the CRLs of an authority count; or why they do not. */
 function endOf(
-  { certificate, fields }: Authority,
+  { certificate, publicKey, fields }: Authority,
   all: readonly Authority[],
   crls: readonly Crl[],
   now: number,
@@ -73,16 +79,14 @@ function endOf(
   const name = subjectOf(certificate).slice(0, longestSubject) || 'without a subject';
   const ofName = crls.filter((crl) => isNamed(crl, fields));
   const twins = all.filter(({ fields: other }) => isSame(other.issuer, fields.issuer));
-  const keys = new Set(
-    twins.map((twin) => twin.certificate.publicKey.export(spki).toString('hex')),
-  );
+  const keys = new Set(twins.map((twin) => twin.publicKey.export(spki).toString('hex')));
   if (keys.size > 1 && ofName.some(({ keyId }) => keyId === undefined))
     return `several authorities have the name ${name}, and its CRL has no identifier of the key`;
   const ofKey = ofName.filter(
     ({ keyId }) => keyId === undefined || fields.keyId === undefined || isSame(keyId, fields.keyId),
   );
   if (ofKey.length === 0) return `the CRL of the authority ${name} is missing`;
-  if (!ofKey.every((crl) => isCrlOf(crl, certificate.publicKey)))
+  if (!ofKey.every((crl) => isCrlOf(crl, publicKey)))
     return `a CRL of the authority ${name} is not signed by its key`;
   if (fields.revoking === 'not allowed')
     return `the key usage of the authority ${name} does not allow it to sign a CRL (cRLSign)`;

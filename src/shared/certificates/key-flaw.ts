@@ -51,9 +51,23 @@ const named = Buffer.from('06072a8648ce3d020106', 'hex');
 const curves: readonly string[] = ['prime256v1', 'secp384r1', 'secp521r1'];
 
 /**
+ * Returns the public key of a certificate; undefined if it cannot be read. A certificate parses
+ * without it, and `publicKey` of Node throws. Pure.
+ */
+export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
+  try {
+    return certificate.publicKey;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Returns why Envoy does not take a certificate with such a public key; undefined if it does. Pure.
  */
-export function keyFlaw({ publicKey }: X509Certificate): string | undefined {
+export function keyFlaw(certificate: X509Certificate): string | undefined {
+  const publicKey = publicKeyOf(certificate);
+  if (publicKey === undefined) return 'the key of the certificate cannot be read';
   const flaw = publicKeyFlaw(publicKey);
   return flaw === undefined ? undefined : `the key of the certificate ${flaw}`;
 }

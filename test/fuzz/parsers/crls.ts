@@ -8,6 +8,7 @@ import { parseCrls } from '../../../src/shared/certificates/parse-crls.ts';
 import { isCrlOf } from '../../../src/shared/certificates/read-crl.ts';
 import { pluggedAuthority, testIssuer } from '../../support/plugged-authority.ts';
 import { testCrl } from '../../support/test-crl.ts';
+import { changedBytes } from '../changed-bytes.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
 const [begin, end] = ['-----BEGIN X509 CRL-----\n', '-----END X509 CRL-----\n'];
@@ -26,18 +27,7 @@ const real = await Promise.all([
   testCrl(issuer, { hasCritical: true }),
 ]);
 
-/** A real list in which some bytes are others, cut or grown. */
-const broken = fc
-  .record({
-    bytes: fc.constantFrom(...real.map(bytesOf)),
-    changes: fc.array(fc.tuple(fc.nat(400), fc.nat(255)), { maxLength: 4 }),
-    length: fc.nat(600),
-  })
-  .map(({ bytes, changes, length }) => {
-    const copy = Buffer.concat([bytes, Buffer.alloc(200)]);
-    for (const [place, byte] of changes) copy[place % bytes.length] = byte;
-    return copy.subarray(0, length < 500 ? bytes.length : length);
-  });
+const broken = changedBytes(...real.map(bytesOf));
 
 /** Reads a text as the control plane, an agent and a gateway do. */
 function parse(text: string): unknown {

@@ -17,11 +17,20 @@ describe('keyPairFlaw', () => {
       .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' })
       .toString();
 
-  /** With another end, for which it is not signed. */
-  const withTime = (text: string) => {
-    const { raw } = new X509Certificate(issued.certChain);
-    raw.write(text, raw.lastIndexOf(Buffer.from([0x17, 0x0d])) + 2, 'latin1');
+  /** The first certificate of a chain with other bytes in place of some, which nobody signed. */
+  const withBytes = (chain: string, old: Buffer, bytes: Buffer) => {
+    const { raw } = new X509Certificate(chain);
+    bytes.copy(raw, raw.indexOf(old));
     return `-----BEGIN CERTIFICATE-----\n${raw.toString('base64')}\n-----END CERTIFICATE-----\n`;
+  };
+  const withTime = (text: string) =>
+    withBytes(issued.certChain, Buffer.from('260102000000Z'), Buffer.from(text));
+  /** Its point is not on the curve. */
+  const withoutKey = (chain: string) => {
+    const key = new X509Certificate(chain).publicKey.export({ type: 'spki', format: 'der' });
+    const broken = Buffer.from(key);
+    broken.writeUInt8(broken.readUInt8(broken.length - 1) ^ 1, broken.length - 1);
+    return withBytes(chain, key, broken);
   };
 
   it('has no certificate with a time that is none among those that it lists', () => {
@@ -62,6 +71,22 @@ describe('keyPairFlaw', () => {
       what: 'a time that is none',
       chain: () => withTime('269901000000Z'),
       flaw: 'the certificate has an unreadable time',
+    },
+    {
+      what: 'a certificate with a public key that cannot be read',
+      chain: () => withoutKey(issued.certChain),
+      flaw: 'the key of the certificate cannot be read',
+    },
+    {
+      what: 'none in a chain with such a certificate behind: Envoy takes it',
+      chain: () => issued.certChain + withoutKey(root),
+      flaw: undefined,
+    },
+    {
+      what: 'such a certificate behind a chain with another key',
+      chain: () => issued.certChain + withoutKey(root),
+      key: () => other.key,
+      flaw: expect.stringContaining('the key does not match the certificate (') as string,
     },
     {
       what: 'the key of another certificate',
