@@ -1,21 +1,44 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { writePage } from '../support/write-page.ts';
+import { drawMutants } from './draw-mutants.ts';
 import { mutants } from './mutants.ts';
-import { mutated } from './mutant.ts';
+import { type Mutant, mutated } from './mutant.ts';
 import { report, type Tried } from './report.ts';
 import { workshop } from './workshop.ts';
 
 const { values } = parseArgs({
   options: {
-    /** Mutants whose ids begin with one of these texts. */
+    /** Mutants whose ids, or files if they are drawn, begin with one of these texts. */
     only: { type: 'string', multiple: true, default: [''] as string[] },
+    /** How many mutants are drawn from what one word can make; 0 takes the placed ones. */
+    drawn: { type: 'string', default: '0' },
+    seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
-    report: { type: 'string', default: 'test/mutate/report.md' },
+    report: { type: 'string' },
   },
 });
-const chosen = mutants.filter(({ id }) => values.only.some((text) => id.startsWith(text)));
+const isChosen = (text: string) => values.only.some((start) => text.startsWith(start));
+const isDrawn = Number(values.drawn) > 0;
+
+function drawn() {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('/proto/') && isChosen(path))
+    .sort();
+  return drawMutants(files, Number(values.drawn), Number(values.seed));
+}
+
+const chosen: readonly Mutant[] = isDrawn ? drawn() : mutants.filter(({ id }) => isChosen(id));
+const [page, ...heading] = isDrawn
+  ? [
+      'test/mutate/drawn.md',
+      '# Drawn mutants',
+      '',
+      `Made by \`npm run mutate -- --drawn ${values.drawn} --seed ${values.seed} ${values.only.map((start) => `--only ${start}`).join(' ')}\`:`,
+      'each is one mistake of one word, in any module of these folders.',
+    ]
+  : ['test/mutate/report.md', '# Mutants', '', 'Made by `npm run mutate`.'];
 const misplaced = chosen.filter(
   (mutant) => mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) === undefined,
 );
@@ -43,7 +66,7 @@ try {
       }),
     );
     const inOrder = tried.sort((a, b) => chosen.indexOf(a.mutant) - chosen.indexOf(b.mutant));
-    console.log(await writePage(values.report, report(inOrder)));
+    console.log(await writePage(values.report ?? page, report(heading, inOrder)));
   }
 } finally {
   for (const place of workshops) place.clear();

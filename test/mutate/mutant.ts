@@ -1,5 +1,8 @@
 /** A mistake that somebody could make, and that a test should find. */
-export interface Mutant {
+export type Mutant = PlacedMutant | DrawnMutant;
+
+/** A mistake that a person has chosen. */
+export interface PlacedMutant {
   /** Stays when code moves, so that reports before and after can be compared. */
   readonly id: string;
   /** Its path below src. */
@@ -11,10 +14,24 @@ export interface Mutant {
   readonly explained?: string;
 }
 
+/** A mistake that is drawn from all that one word can make. */
+export interface DrawnMutant {
+  readonly id: string;
+  /** Its path below src. */
+  readonly file: string;
+  /** The piece of the file that is replaced: its first character, and the one behind it. */
+  readonly start: number;
+  readonly end: number;
+  readonly replace: string;
+}
+
 /**
  * The code with the mistake in it; undefined if the piece to be replaced is not there exactly once.
  */
-export function mutated(code: string, { find, replace }: Mutant): string | undefined {
+export function mutated(code: string, mutant: Mutant): string | undefined {
+  if ('start' in mutant)
+    return code.slice(0, mutant.start) + mutant.replace + code.slice(mutant.end);
+  const { find, replace } = mutant;
   const [place, ...more] = code.matchAll(wrapped(find));
   return place === undefined || more.length > 0
     ? undefined

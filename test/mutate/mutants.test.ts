@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { drawMutants, editsOf } from './draw-mutants.ts';
 import { mutants } from './mutants.ts';
 import { mutated } from './mutant.ts';
 import { reachedTests } from './reached-tests.ts';
@@ -22,6 +23,41 @@ describe('the mutants', () => {
       await expect(transform(code, { loader: 'ts' })).resolves.toBeDefined();
     },
   );
+});
+
+describe('drawn mutants', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('/proto/'))
+    .sort();
+
+  it('are one mistake of one word each', () => {
+    const code = 'if (a === 1) b ?? [...c].some((x: true) => !x);';
+    expect(
+      editsOf(code).map(
+        ({ start, end, replace }) => code.slice(0, start) + replace + code.slice(end),
+      ),
+    ).toEqual([
+      'if (!(a === 1)) b ?? [...c].some((x: true) => !x);',
+      'if (false) b ?? [...c].some((x: true) => !x);',
+      'if (((a) !== (1))) b ?? [...c].some((x: true) => !x);',
+      'if (a === (1 + 1)) b ?? [...c].some((x: true) => !x);',
+      'if (a === 1) ((b) && ([...c].some((x: true) => !x)));',
+      'if (a === 1) b ?? [...c].every((x: true) => !x);',
+      'if (a === 1) b ?? [...[]].some((x: true) => !x);',
+      'if (a === 1) b ?? [...c].some((x: true) => x);',
+    ]);
+  });
+
+  it('are the same ones for a seed, and parse', async () => {
+    const drawn = drawMutants(files, 300, 1);
+    expect(drawMutants(files, 300, 1)).toEqual(drawn);
+    expect(drawMutants(files, 300, 2)).not.toEqual(drawn);
+    expect(new Set(drawn.map(({ file }) => file)).size).toBeGreaterThan(100);
+    for (const mutant of drawn) {
+      const code = mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) ?? '';
+      await expect(transform(code, { loader: 'ts' }), mutant.id).resolves.toBeDefined();
+    }
+  });
 });
 
 describe('reachedTests', () => {
@@ -45,12 +81,15 @@ describe('the report', () => {
   const mutant = { id: 'a/one', file: '', find: '', replace: '' };
 
   it('counts by folder and in all, and says of a survivor why no test finds it, where that is known', () => {
-    const page = report([
-      { mutant, verdict: 'killed' },
-      { mutant: { ...mutant, id: 'a/two' }, verdict: 'survived' },
-      { mutant: { ...mutant, id: 'b/three', explained: 'It is the same.' }, verdict: 'survived' },
-      { mutant: { ...mutant, id: 'b/four', explained: 'It is found.' }, verdict: 'timed out' },
-    ]);
+    const page = report(
+      ['# Mutants', ''],
+      [
+        { mutant, verdict: 'killed' },
+        { mutant: { ...mutant, id: 'a/two' }, verdict: 'survived' },
+        { mutant: { ...mutant, id: 'b/three', explained: 'It is the same.' }, verdict: 'survived' },
+        { mutant: { ...mutant, id: 'b/four', explained: 'It is found.' }, verdict: 'timed out' },
+      ],
+    );
     expect(page).toContain('| in all | 4 | 2 | 1 | 2 | 50 % |');
     expect(page).toContain(
       '## Survivors\n\n- `a/two`\n- `b/three`: It is the same.\n\n## Timed out\n\n- `b/four`\n',

@@ -30,10 +30,10 @@ import { terminal } from './mutants/terminal.ts';
 import { tracing } from './mutants/tracing.ts';
 import { workloadSocket } from './mutants/workload-socket.ts';
 import { xds } from './mutants/xds.ts';
-import type { Mutant } from './mutant.ts';
+import type { PlacedMutant } from './mutant.ts';
 
 /** All mutants, by the folder that each belonged to when it was written. */
-export const mutants: readonly Mutant[] = [
+export const mutants: readonly PlacedMutant[] = [
   ...admin,
   ...agent,
   ...analyze,

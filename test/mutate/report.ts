@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Mutant } from './mutant.ts';
 import type { Verdict } from './workshop.ts';
 
@@ -7,10 +8,12 @@ export interface Tried {
 }
 
 /**
- * A page of Markdown: the share of killed mutants by folder of the ids and in all, and which
- * survived, with why where that is known.
+ * A page of Markdown: the share of killed mutants by folder (of the ids, or of the files for those
+ * that are drawn) and in all, and which survived, with the reason if it is known.
+ *
+ * @param heading the lines above the table
  */
-export function report(tried: readonly Tried[]): string {
+export function report(heading: readonly string[], tried: readonly Tried[]): string {
   const folders = [...new Set(tried.map(folderOf))].sort();
   const rows = [
     ...folders.map((folder) =>
@@ -24,9 +27,8 @@ export function report(tried: readonly Tried[]): string {
   const named = (verdict: Verdict) =>
     tried.filter((one) => one.verdict === verdict).map(({ mutant }) => line(mutant, verdict));
   return `${[
-    '# Mutants',
-    '',
-    'Made by `npm run mutate`. One that times out counts as killed.',
+    ...heading,
+    'One that times out counts as killed.',
     '',
     '| Folder | Mutants | Killed | Timed out | Survived | Share killed |',
     '| --- | --: | --: | --: | --: | --: |',
@@ -44,12 +46,14 @@ export function report(tried: readonly Tried[]): string {
     .trim()}\n`;
 }
 
-function line({ id, explained }: Mutant, verdict: Verdict): string {
-  return `- \`${id}\`${verdict === 'survived' && explained !== undefined ? `: ${explained}` : ''}`;
+function line(mutant: Mutant, verdict: Verdict): string {
+  const explained = 'explained' in mutant ? mutant.explained : undefined;
+  const id = mutant.id.includes('`') ? `\`\` ${mutant.id} \`\`` : `\`${mutant.id}\``;
+  return `- ${id}${verdict === 'survived' && explained !== undefined ? `: ${explained}` : ''}`;
 }
 
 function folderOf({ mutant }: Tried): string {
-  return mutant.id.replace(/\/.*/, '');
+  return 'start' in mutant ? dirname(mutant.file) : mutant.id.replace(/\/.*/, '');
 }
 
 function row(name: string, tried: readonly Tried[]): string {

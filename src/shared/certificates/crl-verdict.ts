@@ -35,16 +35,11 @@ export function crlVerdict(
   authorities: readonly X509Certificate[],
   now: number,
 ): CrlVerdict {
-  const living = authorities.flatMap((certificate) => {
-    const fields = now < timesOf(certificate)[1] ? issuerFields(certificate.raw) : undefined;
-    const publicKey = publicKeyOf(certificate);
-    return fields === undefined || publicKey === undefined
-      ? []
-      : [{ certificate, publicKey, fields }];
-  });
+  const living = livingAuthorities(authorities, now);
+  const keys = keysByName(living);
   const ends: number[] = [];
   for (const authority of living) {
-    const end = endOf(authority, living, crls, now);
+    const end = endOf(authority, keys, crls, now);
     if (typeof end === 'string') return refused(end);
     ends.push(end);
   }
@@ -69,18 +64,45 @@ interface Authority {
   readonly fields: IssuerFields;
 }
 
+/** Returns the authorities that vouch for others now, each once. */
+function livingAuthorities(
+  authorities: readonly X509Certificate[],
+  now: number,
+): readonly Authority[] {
+  const each = new Map(authorities.map((certificate) => [hex(certificate.raw), certificate]));
+  return [...each.values()].flatMap((certificate) => {
+    const fields = now < timesOf(certificate)[1] ? issuerFields(certificate.raw) : undefined;
+    const publicKey = publicKeyOf(certificate);
+    return fields === undefined || publicKey === undefined
+      ? []
+      : [{ certificate, publicKey, fields }];
+  });
+}
+
+/** The public keys of the authorities with a name, both in hex. */
+type KeysByName = ReadonlyMap<string, ReadonlySet<string>>;
+
+function keysByName(authorities: readonly Authority[]): KeysByName {
+  const keys = new Map<string, Set<string>>();
+  for (const { publicKey, fields } of authorities) {
+    const name = hex(fields.issuer);
+    const ofName = keys.get(name) ?? new Set();
+    keys.set(name, ofName.add(hex(publicKey.export({ type: 'spki', format: 'der' }))));
+  }
+  return keys;
+}
+
 /** Returns until when the CRLs of an authority count; or why they do not. */
 function endOf(
   { certificate, publicKey, fields }: Authority,
-  all: readonly Authority[],
+  keys: KeysByName,
   crls: readonly Crl[],
   now: number,
 ): number | string {
   const name = subjectOf(certificate).slice(0, longestSubject) || 'without a subject';
   const ofName = crls.filter((crl) => isNamed(crl, fields));
-  const twins = all.filter(({ fields: other }) => isSame(other.issuer, fields.issuer));
-  const keys = new Set(twins.map((twin) => twin.publicKey.export(spki).toString('hex')));
-  if (keys.size > 1 && ofName.some(({ keyId }) => keyId === undefined))
+  const keysOfName = keys.get(hex(fields.issuer))?.size ?? 0;
+  if (keysOfName > 1 && ofName.some(({ keyId }) => keyId === undefined))
     return `several authorities have the name ${name}, and its CRL has no identifier of the key`;
   const ofKey = ofName.filter(
     ({ keyId }) => keyId === undefined || fields.keyId === undefined || isSame(keyId, fields.keyId),
@@ -101,7 +123,7 @@ function endOf(
     : `the CRL of the authority ${name} expires at ${textOf(end)}: put a new one in its place`;
 }
 
-const spki = { type: 'spki', format: 'der' } as const;
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const textOf = (ms: number): string => new Date(ms).toISOString();
 const refused = (reason: string): CrlVerdict => ({ ok: false, reason });
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const admin: readonly Mutant[] = [
+export const admin: readonly PlacedMutant[] = [
   {
     id: 'admin/own-connection',
     file: 'proxy/admin-client.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const agent: readonly Mutant[] = [
+export const agent: readonly PlacedMutant[] = [
   {
     id: 'agent/told-in-order',
     file: 'epochs/exits.ts',

@@ -1,4 +1,4 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
 const providers = 'pilot-discovery/analyze/check-providers.ts';
 const gateway = 'pilot-discovery/istio/workloads/read-gateway.ts';
@@ -6,7 +6,7 @@ const group = 'pilot-discovery/istio/workloads/read-workload-group.ts';
 const entry = 'pilot-discovery/istio/hosts/read-service-entry.ts';
 const selectors = 'pilot-discovery/analyze/check-selectors.ts';
 
-export const analyze: readonly Mutant[] = [
+export const analyze: readonly PlacedMutant[] = [
   {
     id: 'analyze/providers/without-a-mesh-config',
     file: providers,

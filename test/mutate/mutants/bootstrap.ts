@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const bootstrap: readonly Mutant[] = [
+export const bootstrap: readonly PlacedMutant[] = [
   {
     id: 'bootstrap/inclusion-needed',
     file: 'pilot-agent/bootstrap/stats.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const ca: readonly Mutant[] = [
+export const ca: readonly PlacedMutant[] = [
   {
     id: 'ca/rotation-ratio',
     file: 'pilot-agent/secrets/ca/ca-secrets.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const cli: readonly Mutant[] = [
+export const cli: readonly PlacedMutant[] = [
   {
     id: 'cli/keep-leaves',
     file: 'pilot-agent/run/run-agent.ts',

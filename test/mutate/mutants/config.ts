@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const config: readonly Mutant[] = [
+export const config: readonly PlacedMutant[] = [
   {
     id: 'config/text-values',
     file: 'shared/text/levels.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const discoveryCa: readonly Mutant[] = [
+export const discoveryCa: readonly PlacedMutant[] = [
   {
     id: 'discovery-ca/secret-unlisted',
     file: 'pilot-discovery/ca/reduce-secrets.ts',

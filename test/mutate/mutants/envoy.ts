@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const envoy: readonly Mutant[] = [
+export const envoy: readonly PlacedMutant[] = [
   {
     id: 'envoy/pinned-sum',
     file: 'pilot-agent/envoy/install-envoy.ts',

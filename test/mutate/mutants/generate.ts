@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const generate: readonly Mutant[] = [
+export const generate: readonly PlacedMutant[] = [
   {
     id: 'generate/routes/status-codes-need-a-condition',
     file: 'pilot-discovery/generate/routes/retry-policy.ts',

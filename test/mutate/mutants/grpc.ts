@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const grpc: readonly Mutant[] = [
+export const grpc: readonly PlacedMutant[] = [
   {
     id: 'grpc/waits-for-client',
     file: 'shared/grpc/grpc-on-socket.ts',

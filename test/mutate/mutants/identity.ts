@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const identity: readonly Mutant[] = [
+export const identity: readonly PlacedMutant[] = [
   {
     id: 'identity/client-roots-added',
     file: 'pilot-discovery/identity/client-roots.ts',

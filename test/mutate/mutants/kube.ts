@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const kube: readonly Mutant[] = [
+export const kube: readonly PlacedMutant[] = [
   {
     id: 'kube/token-over-http',
     file: 'shared/kube/kubeconfig.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const log: readonly Mutant[] = [
+export const log: readonly PlacedMutant[] = [
   {
     id: 'log/terminal-controls',
     file: 'shared/log/terminal-lines.ts',

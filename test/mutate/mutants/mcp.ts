@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const mcp: readonly Mutant[] = [
+export const mcp: readonly PlacedMutant[] = [
   {
     id: 'mcp/nobody-in-plain-text',
     file: 'pilot-discovery/identity/config-access.ts',

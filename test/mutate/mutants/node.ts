@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const node: readonly Mutant[] = [
+export const node: readonly PlacedMutant[] = [
   {
     id: 'node/namespace-default',
     file: 'pilot-agent/bootstrap/control-plane-identity.ts',

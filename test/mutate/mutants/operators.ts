@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const operators: readonly Mutant[] = [
+export const operators: readonly PlacedMutant[] = [
   {
     id: 'operators/attentive-steps',
     file: 'operators/attentive-timer.ts',

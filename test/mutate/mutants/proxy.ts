@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const proxy: readonly Mutant[] = [
+export const proxy: readonly PlacedMutant[] = [
   {
     id: 'proxy/http-listener-counted-once',
     file: 'proxy/admin-questions.ts',

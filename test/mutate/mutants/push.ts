@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const push: readonly Mutant[] = [
+export const push: readonly PlacedMutant[] = [
   {
     id: 'push/no-node',
     file: 'pilot-discovery/push/reduce-proxy.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const refusal: readonly Mutant[] = [
+export const refusal: readonly PlacedMutant[] = [
   {
     id: 'refusal/lowest-layer',
     file: 'pilot-agent/envoy/find-field.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const revocation: readonly Mutant[] = [
+export const revocation: readonly PlacedMutant[] = [
   {
     id: 'revocation/frame',
     file: 'shared/certificates/crl-flaw.ts',
@@ -22,7 +22,7 @@ export const revocation: readonly Mutant[] = [
   {
     id: 'revocation/signature',
     file: 'shared/certificates/crl-verdict.ts',
-    find: '!ofKey.every((crl) => isCrlOf(crl, certificate.publicKey))',
+    find: '!ofKey.every((crl) => isCrlOf(crl, publicKey))',
     replace: 'false',
   },
   {
@@ -34,7 +34,7 @@ export const revocation: readonly Mutant[] = [
   {
     id: 'revocation/twins',
     file: 'shared/certificates/crl-verdict.ts',
-    find: 'keys.size > 1 &&',
+    find: 'keysOfName > 1 &&',
     replace: 'false &&',
   },
   {

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const run: readonly Mutant[] = [
+export const run: readonly PlacedMutant[] = [
   {
     id: 'run/shown-secret',
     file: 'pilot-agent/run/start/present-config.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const sds: readonly Mutant[] = [
+export const sds: readonly PlacedMutant[] = [
   {
     id: 'sds/most-names',
     file: 'pilot-agent/secrets/sds/names-flaw.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const secrets: readonly Mutant[] = [
+export const secrets: readonly PlacedMutant[] = [
   {
     id: 'secrets/most-certificates',
     file: 'shared/certificates/pair-flaw.ts',

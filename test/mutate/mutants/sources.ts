@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const sources: readonly Mutant[] = [
+export const sources: readonly PlacedMutant[] = [
   {
     id: 'sources/http-known',
     file: 'pilot-agent/sources/http.ts',

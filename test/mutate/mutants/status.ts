@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const status: readonly Mutant[] = [
+export const status: readonly PlacedMutant[] = [
   {
     id: 'status/profile-token',
     file: 'pilot-agent/status/routes.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const streams: readonly Mutant[] = [
+export const streams: readonly PlacedMutant[] = [
   {
     id: 'streams/hash-distinct',
     file: 'streams/readings.ts',

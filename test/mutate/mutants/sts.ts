@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const sts: readonly Mutant[] = [
+export const sts: readonly PlacedMutant[] = [
   {
     id: 'sts/token-grace',
     file: 'pilot-agent/sts/google-token-exchange.ts',

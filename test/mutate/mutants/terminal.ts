@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const terminal: readonly Mutant[] = [
+export const terminal: readonly PlacedMutant[] = [
   {
     id: 'terminal/any-key-orders',
     file: 'pilot-agent/terminal/top-keys.ts',

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const tracing: readonly Mutant[] = [
+export const tracing: readonly PlacedMutant[] = [
   {
     id: 'tracing/the-proxy-before-the-mesh',
     file: 'pilot-discovery/generate/listeners/tracing.ts',

@@ -1,8 +1,8 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
 const folder = 'pilot-agent/secrets/workload-socket';
 
-export const workloadSocket: readonly Mutant[] = [
+export const workloadSocket: readonly PlacedMutant[] = [
   {
     id: 'workload-socket/trust-domain',
     file: `${folder}/svid-identity.ts`,

@@ -1,6 +1,6 @@
-import type { Mutant } from '../mutant.ts';
+import type { PlacedMutant } from '../mutant.ts';
 
-export const xds: readonly Mutant[] = [
+export const xds: readonly PlacedMutant[] = [
   {
     id: 'xds/store-sum',
     file: 'pilot-agent/xds-proxy/store.ts',
