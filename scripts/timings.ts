@@ -9,11 +9,9 @@ import { type Timing, timingsFile } from '../test/support/timings.ts';
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-timings-'));
 const env = { ...process.env, TIMINGS: folder };
 
-const whole = ['--import', 'tsx', 'scripts/check/whole.ts'];
 const parts: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['build', 'npm', 'run', 'build'],
-  ['format, lint, types, unit and marble tests', process.execPath, ...whole, 'checks'],
-  ['end-to-end tests', process.execPath, ...whole, 'tests'],
+  ['checks and tests', process.execPath, '--import', 'tsx', 'scripts/check/whole.ts'],
 ];
 
 const stageTimings = parts.map(([name, command, ...args]) => {

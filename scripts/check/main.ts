@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { changedSince, contentsNow, rememberGood } from './changed-files.ts';
 import { reachedTests } from './reached-tests.ts';
-import { endWith, failedStages, runLane, type Stage } from './stage.ts';
+import { endWith, failedStages, interruption, runLane, type Stage } from './stage.ts';
 import { architecture, format, typesAndLint, unitTests, unused } from './stages.ts';
 
 const before = contentsNow();
@@ -22,12 +22,13 @@ function reached(): readonly string[] | 'everything' {
   return reachedTests(changedSince('tests', before), texts);
 }
 
-const formatted = await runLane(formatChanged());
+const stop = interruption();
+const formatted = await runLane(formatChanged(), { stop });
 if (formatted.every(({ code }) => code === 0)) rememberGood('format', contentsNow());
 // Two lanes: the compiler takes one processor, the others the other.
 const lanes = [
-  runLane([typesAndLint('reached')]),
-  runLane([architecture, unused, unitTests(reached())]),
+  runLane([typesAndLint('reached')], { stop }),
+  runLane([architecture, unused, unitTests(reached())], { stop }),
 ];
 const outcomes = [...formatted, ...(await Promise.all(lanes)).flat()];
 // What was formatted above is as it was looked at: formatting changes no meaning.

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 
 /** A part of the check: a command. */
 export interface Stage {
@@ -19,11 +20,19 @@ export interface Outcome {
   readonly text: string;
 }
 
-/** Runs a stage to its end, and prints a line about it. */
-async function runStage(stage: Stage): Promise<Outcome> {
+/**
+ * Runs a stage to its end, and prints a line about it. If `stop` aborts, the stage ends with all
+ * programs that it has started, and has no outcome.
+ */
+async function runStage(stage: Stage, stop: AbortSignal): Promise<Outcome | undefined> {
+  if (stop.aborted) return undefined;
   const begun = performance.now();
   const [program = '', ...args] = stage.command;
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const end = () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
+  };
+  stop.addEventListener('abort', end);
   const printed: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
@@ -31,10 +40,16 @@ async function runStage(stage: Stage): Promise<Outcome> {
       if (stage.output === 'at once') process.stdout.write(chunk);
     });
   const [code] = (await once(child, 'close')) as [number | null];
+  stop.removeEventListener('abort', end);
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1).padStart(6);
+  const printEnd = (how: string) => process.stdout.write(`${how} ${seconds} s  ${stage.name}\n`);
+  if (stop.aborted) {
+    printEnd('ended ');
+    return undefined;
+  }
   const text = Buffer.concat(printed).toString();
   if (stage.output === 'if it fails') process.stdout.write(code === 0 ? leftOutLines(text) : text);
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1).padStart(6);
-  process.stdout.write(`${code === 0 ? 'ok    ' : 'FAILED'} ${seconds} s  ${stage.name}\n`);
+  printEnd(code === 0 ? 'ok    ' : 'FAILED');
   return { stage, code: code ?? 1, text };
 }
 
@@ -44,11 +59,35 @@ export function leftOutLines(text: string): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
+interface LaneOptions {
+  /** Aborts if the lane is to end. */
+  readonly stop: AbortSignal;
+  readonly onFailure?: () => void;
+}
+
 /** Runs stages one after the other, also after one that has failed: each says what is wrong. */
-export async function runLane(stages: readonly Stage[]): Promise<Outcome[]> {
+export async function runLane(
+  stages: readonly Stage[],
+  { stop, onFailure }: LaneOptions,
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const stage of stages) outcomes.push(await runStage(stage));
+  for (const stage of stages) {
+    const outcome = await runStage(stage, stop);
+    if (outcome !== undefined) outcomes.push(outcome);
+    if (outcome !== undefined && outcome.code !== 0) onFailure?.();
+  }
   return outcomes;
+}
+
+/** A signal that aborts if this program is asked to end, which is then left to its stages. */
+export function interruption(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      process.exitCode = 128 + constants.signals[signal];
+      interrupted.abort();
+    });
+  return interrupted.signal;
 }
 
 /**
@@ -72,5 +111,5 @@ const most = 12;
 /** Ends this program: prints the lines of {@link failedStages}, and fails if there are any. */
 export function endWith(failed: readonly string[]): void {
   if (failed.length > 0) process.stdout.write(`${failed.join('\n')}\n`);
-  process.exitCode = failed.length > 0 ? 1 : 0;
+  process.exitCode ??= failed.length > 0 ? 1 : 0;
 }
