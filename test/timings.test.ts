@@ -54,11 +54,17 @@ describe('test/timings.md', () => {
 /** `orphan.test.ts` promises what happens 2 s after a SIGKILL. */
 const aboutTheClock = ['test/e2e/orphan.test.ts'];
 
-it('no end-to-end test has a limit of its own for a poll: a busy machine is late', () => {
-  const own = files.filter(
-    (file) =>
-      /^test\/(?:browser|contract|differential|e2e)\//.test(file) &&
-      /\.poll\([^;]*\btimeout: (?:\d|[1-5]\d)_\d{3}\b/.test(readFileSync(file, 'utf8')),
-  );
+/** A limit of a poll, or of a test, that is shorter than those of `test/support/limits.ts`. */
+const ownLimits = [
+  /\.poll\([^;]*\btimeout: (?:\d|[1-5]\d)_\d{3}\b/,
+  /^ *(?:it|describe)\b.*\{ timeout: (?:\d{1,2}|1[0-7]\d)_\d{3} \}/m,
+  /^ *\{ timeout: (?:\d{1,2}|1[0-7]\d)_\d{3} \},$/m,
+];
+
+it('no test has a shorter limit of its own: a busy machine is late', () => {
+  const own = files.filter((file) => {
+    const text = readFileSync(file, 'utf8');
+    return ownLimits.some((limit) => limit.test(text));
+  });
   expect(own).toEqual(aboutTheClock);
 });

@@ -122,7 +122,7 @@ describe
       const refused = (whom: string) => `${whom} ${address}: connection refused, since 2`;
       const why = `^no certificate yet: ${refused('certificate authority')}.*; ${refused('control plane')}`;
       await expect
-        .poll(() => pod.ready(), { timeout: soon })
+        .poll(() => pod.ready())
         .toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
       expect(await certified(agent)).toBeLessThan(again);
       await follows(pod);
@@ -136,7 +136,7 @@ describe
       const agent = pod.start(['--xdsProxy=false']);
       const why = `^no certificate yet: certificate authority localhost:${kube.istiodPort}: connection refused, since`;
       await expect
-        .poll(() => pod.ready(), { timeout: soon })
+        .poll(() => pod.ready())
         .toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
       expect(await certified(agent)).toBeLessThan(again);
       await follows(pod);

@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { strictExposition } from '../support/strict-exposition.ts';
 import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
-const within = 20_000;
 const quick = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1' };
 
 describe('the status port', () => {
@@ -29,7 +28,7 @@ describe('the status port', () => {
   ): Promise<RunningAgent> {
     const agent = rig.start(flags, { env: { ...quick, ...env } });
     await agent.said('epoch.live');
-    await expect.poll(async () => (await rig.ready()).status, { timeout: within }).toBe(200);
+    await expect.poll(async () => (await rig.ready()).status).toBe(200);
     return agent;
   }
   async function read(path: string): Promise<{ status: number; body: string }> {
@@ -69,7 +68,7 @@ describe('the status port', () => {
     for (let epoch = 1; epoch <= 10; epoch++) {
       expect(await post('/restart')).toBe(200);
       await expect
-        .poll(() => agent.log(), { timeout: within })
+        .poll(() => agent.log())
         .toContainEqual(expect.objectContaining({ event: 'epoch.live', epoch }));
     }
     over = true;
@@ -85,7 +84,7 @@ describe('the status port', () => {
     process.kill(Number(pid), 'SIGSTOP');
     const stopped = performance.now();
     try {
-      await expect.poll(async () => (await rig.ready()).status, { timeout: within }).toBe(503);
+      await expect.poll(async () => (await rig.ready()).status).toBe(503);
       expect((await rig.ready()).body).toBe('Envoy does not answer\n');
       expect(performance.now() - stopped).toBeLessThan(6_000);
       expect((await read('/healthz/live')).status).toBe(200);
@@ -102,7 +101,7 @@ describe('the status port', () => {
       TERMINATION_DRAIN_DURATION_SECONDS: '60',
     });
     expect(await post('/drain')).toBe(200);
-    await expect.poll(async () => (await rig.ready()).body, { timeout: within }).toBe('draining\n');
+    await expect.poll(async () => (await rig.ready()).body).toBe('draining\n');
     const [answer] = (await once(
       get({ host: '127.0.0.1', port: rig.ports.listen, agent: false }),
       'response',
@@ -151,9 +150,7 @@ describe('the status port', () => {
     expect(await post('/logging?paths=http:debug')).toBe(200);
     expect(await post('/logging?level=error')).toBe(200);
     expect(await post('/restart')).toBe(200);
-    await expect
-      .poll(async () => (await read('/debug/epochs')).body, { timeout: within })
-      .toContain('"epoch": 1');
+    await expect.poll(async () => (await read('/debug/epochs')).body).toContain('"epoch": 1');
     expect(agent.log().some(({ event }) => event === 'restart.requested')).toBe(false);
     expect(await post('/logging?level=info')).toBe(200);
     expect(await post('/restart')).toBe(200);
@@ -258,7 +255,7 @@ describe('the status port', () => {
     );
     for (let probe = 0; probe < 20; probe++) expect((await rig.ready()).status).toBe(200);
     expect(memory(agent, 'VmRSS') - before).toBeLessThan(100);
-    await expect.poll(() => sockets.size, { timeout: within }).toBeLessThan(600);
+    await expect.poll(() => sockets.size).toBeLessThan(600);
   });
 
   it.each([

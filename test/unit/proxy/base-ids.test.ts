@@ -115,7 +115,7 @@ describe('a base id', () => {
   });
 });
 
-describe('the base id of another agent', { timeout: 60_000 }, () => {
+describe('the base id of another agent', () => {
   it('is not drawn while that agent lives, and again when it is dead, however it died', async () => {
     const { child, got } = await another([1]);
     expect(got).toBe(1);

@@ -5,8 +5,6 @@ import type { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitForFiles } from '../../../src/streams/wait-for-files.ts';
 
-const within = 5_000;
-
 describe('waitForFiles', () => {
   let folder: string;
   let waiting: Subscription | undefined;
@@ -32,11 +30,11 @@ describe('waitForFiles', () => {
   it('waits until a file exists, an empty one too, and in a folder that was not there either', async () => {
     const [file, linked] = [join(folder, 'file'), join(folder, 'later', 'file')];
     wait(file, linked);
-    await expect.poll(() => said, { timeout: within }).toHaveLength(1);
+    await expect.poll(() => said).toHaveLength(1);
     writeFileSync(file, '');
-    await expect.poll(() => said, { timeout: within }).toHaveLength(2);
+    await expect.poll(() => said).toHaveLength(2);
     symlinkSync('.', join(folder, 'later'));
-    await expect.poll(() => said, { timeout: within }).toContain('end');
+    await expect.poll(() => said).toContain('end');
     expect(said).toEqual([[file, linked], [linked], [], 'end']);
   });
 
@@ -44,22 +42,22 @@ describe('waitForFiles', () => {
     const link = join(folder, 'link');
     symlinkSync('target', link);
     wait(link);
-    await expect.poll(() => said, { timeout: within }).toHaveLength(1);
+    await expect.poll(() => said).toHaveLength(1);
     writeFileSync(join(folder, 'target'), '');
-    await expect.poll(() => said, { timeout: within }).toContain('end');
+    await expect.poll(() => said).toContain('end');
     expect(said).toEqual([[link], [], 'end']);
   });
 
   it('does not wait for a file below a file', async () => {
     writeFileSync(join(folder, 'file'), '');
     wait(join(folder, 'file', 'key.pem'));
-    await expect.poll(() => said, { timeout: within }).toContain('end');
+    await expect.poll(() => said).toContain('end');
     expect(said).toEqual([[join(folder, 'file', 'key.pem')], 'end']);
   });
 
   it('takes a folder for there', async () => {
     wait(folder);
-    await expect.poll(() => said, { timeout: within }).toContain('end');
+    await expect.poll(() => said).toContain('end');
     expect(said).toEqual(['end']);
   });
 });

@@ -187,7 +187,7 @@ describe('the file', () => {
     });
     await expect.poll(() => contents).toEqual([{ kind: 'absent' }]);
     writeFileSync(path, 'crl');
-    await expect.poll(() => contents.at(-1), { timeout: 5_000 }).toEqual(text('crl'));
+    await expect.poll(() => contents.at(-1)).toEqual(text('crl'));
     subscription.unsubscribe();
     subscription = crlFile('').content$.subscribe({
       next: (content) => contents.push(content),

@@ -87,7 +87,7 @@ describe('writeSet', () => {
     expect(readFileSync(join(folder, 'foreign'), 'utf8')).toBe('theirs');
   });
 
-  it('shows a reader the files of one set, whenever it looks', { timeout: 30_000 }, async () => {
+  it('shows a reader the files of one set, whenever it looks', async () => {
     await write(numbered(0));
     // One look at the link: what it leads to stays one set as long as it is there.
     const code = `const { readFileSync, readlinkSync } = require('node:fs');

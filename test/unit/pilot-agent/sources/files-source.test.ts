@@ -24,7 +24,6 @@ import type { SourceChange } from '../../../../src/streams/config-source.ts';
 
 vi.mock('../../../../src/shared/files/outside-file.ts', { spy: true });
 
-const limit = { timeout: 30_000 };
 const digest = (content: string) => createHash('sha256').update(content).digest('hex');
 
 describe('files', () => {
@@ -74,7 +73,7 @@ describe('files', () => {
   const watched = async (paths: readonly string[], options: FilesOptions = {}) => {
     const listener = listenTo(paths, options);
     await expect
-      .poll(() => listener.count('source-read') + listener.count('source-unreadable'), limit)
+      .poll(() => listener.count('source-read') + listener.count('source-unreadable'))
       .toBeGreaterThan(1);
     return listener;
   };
@@ -95,7 +94,7 @@ describe('files', () => {
     const { contribution } = listenTo(config.paths, config);
     const content = { [at('conf/a')]: digest('a'), [at('file')]: digest('f') };
     await expect
-      .poll(contribution, limit)
+      .poll(contribution)
       .toMatchObject({ source: 'mine', use: 'restart', content, trouble: undefined });
   });
 
@@ -111,7 +110,7 @@ describe('files', () => {
     expect.soft(await only([at('conf')], { as: 'secret' })).toEqual({ a: Buffer.from('grüße') });
     async function only(paths: readonly string[], options: FilesOptions) {
       const { content } = listenTo(paths, options);
-      await expect.poll(content, limit).toBeDefined();
+      await expect.poll(content).toBeDefined();
       return content();
     }
   });
@@ -121,17 +120,15 @@ describe('files', () => {
     const { content } = await watched([at('conf'), at('file')]);
     expect(content()).toEqual({});
     put('conf/a', '1');
-    await expect.poll(content, limit).toEqual({ [at('conf/a')]: digest('1') });
+    await expect.poll(content).toEqual({ [at('conf/a')]: digest('1') });
     put('conf/a', '2'); // of the same size, and perhaps within the same tick of the clock
-    await expect.poll(content, limit).toEqual({ [at('conf/a')]: digest('2') });
+    await expect.poll(content).toEqual({ [at('conf/a')]: digest('2') });
     renameSync(at('conf/a'), at('conf/b'));
-    await expect.poll(content, limit).toEqual({ [at('conf/b')]: digest('2') });
+    await expect.poll(content).toEqual({ [at('conf/b')]: digest('2') });
     put('file', 'f');
-    await expect
-      .poll(content, limit)
-      .toEqual({ [at('conf/b')]: digest('2'), [at('file')]: digest('f') });
+    await expect.poll(content).toEqual({ [at('conf/b')]: digest('2'), [at('file')]: digest('f') });
     unlinkSync(at('conf/b'));
-    await expect.poll(content, limit).toEqual({ [at('file')]: digest('f') });
+    await expect.poll(content).toEqual({ [at('file')]: digest('f') });
   });
 
   it('sees the swap by which Kubernetes replaces a mounted folder', async () => {
@@ -147,7 +144,7 @@ describe('files', () => {
     expect(content()).toEqual({ a: 'a1', b: 'b1' });
     mount('2');
     rmSync(at('conf', '..1'), { recursive: true });
-    await expect.poll(content, limit).toEqual({ a: 'a2', b: 'b2' });
+    await expect.poll(content).toEqual({ a: 'a2', b: 'b2' });
     expect(count('changed')).toBe(2);
   });
 
@@ -161,14 +158,14 @@ describe('files', () => {
     expect(content()).toEqual({ a: 'one' });
     symlinkSync('two', at('new'));
     renameSync(at('new'), at('link'));
-    await expect.poll(content, limit).toEqual({ a: 'two' });
+    await expect.poll(content).toEqual({ a: 'two' });
     put('two/b', 'b');
-    await expect.poll(content, limit).toEqual({ a: 'two', b: 'b' });
+    await expect.poll(content).toEqual({ a: 'two', b: 'b' });
     rmSync(at('two'), { recursive: true });
-    await expect.poll(content, limit).toEqual({ a: 'two', b: 'b' }); // a file that is gone has no content
+    await expect.poll(content).toEqual({ a: 'two', b: 'b' }); // a file that is gone has no content
     mkdirSync(at('two'));
     put('two/c', 'c');
-    await expect.poll(content, limit).toEqual({ c: 'c' });
+    await expect.poll(content).toEqual({ c: 'c' });
   });
 
   it.each([
@@ -188,10 +185,10 @@ describe('files', () => {
     const { content, trouble } = await watched([at('file')], { as: 'merge' });
     unlinkSync(at('file'));
     make();
-    await expect.poll(trouble, limit).toBe(`${at('file')} ${says}`);
+    await expect.poll(trouble).toBe(`${at('file')} ${says}`);
     expect(content()).toBe('f');
     put('file', 'g');
-    await expect.poll(content, limit).toBe('g');
+    await expect.poll(content).toBe('g');
   });
 
   it('reads no file anew that has not changed', async () => {
@@ -200,7 +197,7 @@ describe('files', () => {
     const { count } = await watched([at('conf')], { every: 50 });
     vi.mocked(eachPiece).mockClear();
     put('conf/b', 'new');
-    await expect.poll(() => count('changed'), limit).toBe(2);
+    await expect.poll(() => count('changed')).toBe(2);
     expect(new Set(vi.mocked(eachPiece).mock.calls.map(([path]) => path))).toEqual(
       new Set([at('conf/b')]),
     );
@@ -218,7 +215,7 @@ describe('files', () => {
     put('conf/last', 'last');
     for (const fd of opened) closeSync(fd);
     await expect
-      .poll(content, limit)
+      .poll(content)
       .toEqual({ ...Object.fromEntries(names.map((name) => [name, '5999'])), last: 'last' });
     expect(count('source-read')).toBeLessThan(10);
   });

@@ -21,7 +21,6 @@ import type { SourceChange } from '../../../../src/streams/config-source.ts';
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-http-source-'));
 /** Asked again soon, also after a failure. In ms. */
 const quick = { every: 5, pauses: { first: 5, longest: 5 }, timeout: 1_000, firstWithin: 5_000 };
-const limit = { timeout: 30_000 };
 const file = (name: string, content: string | Uint8Array) => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);
@@ -119,7 +118,7 @@ describe('http', () => {
       else response.writeHead(304).end();
     });
     const { count, read } = listenTo(url, { keepLastOnError: false });
-    await expect.poll(() => count('source-read'), limit).toBeGreaterThan(2);
+    await expect.poll(() => count('source-read')).toBeGreaterThan(2);
     expect(
       asked.slice(0, 3).map((headers) => [headers['if-none-match'], headers['if-modified-since']]),
     ).toEqual([
@@ -137,7 +136,7 @@ describe('http', () => {
       response.writeHead(200, { date, 'last-modified': date }).end('text'),
     );
     const { count } = listenTo(url);
-    await expect.poll(() => count('source-read'), limit).toBeGreaterThan(1);
+    await expect.poll(() => count('source-read')).toBeGreaterThan(1);
     expect(asked.some((headers) => 'if-modified-since' in headers)).toBe(false);
   });
 
@@ -148,7 +147,7 @@ describe('http', () => {
       else response.writeHead(431).end();
     });
     const { count } = listenTo(url);
-    await expect.poll(() => count('changed'), limit).toBeGreaterThan(1);
+    await expect.poll(() => count('changed')).toBeGreaterThan(1);
   });
 
   it('keeps what it has while the server fails, and says why', async () => {
@@ -157,15 +156,15 @@ describe('http', () => {
       isDown ? response.socket?.destroy() : response.end('text'),
     );
     const { said, read, count } = listenTo(url);
-    await expect.poll(() => count('changed'), limit).toBe(1);
+    await expect.poll(() => count('changed')).toBe(1);
     isDown = true;
-    await expect.poll(() => count('source-unreadable'), limit).toBeGreaterThan(1);
+    await expect.poll(() => count('source-unreadable')).toBeGreaterThan(1);
     expect(await read()).toMatchObject({
       content: 'text',
       trouble: `${url.replace(/\?.*/, '')}: socket hang up`,
     });
     isDown = false;
-    await expect.poll(() => said.at(-1)?.type, limit).toBe('source-read');
+    await expect.poll(() => said.at(-1)?.type).toBe('source-read');
     expect(count('changed')).toBe(1);
   });
 
@@ -257,9 +256,9 @@ describe('http', () => {
     const url = await serve((_, response) => response.writeHead(403).end());
     const tokenFile = file('token', 'one\n');
     const { said, read } = listenTo(url, { tokenFile });
-    await expect.poll(() => asked.at(-1)?.authorization, limit).toBe('Bearer one');
+    await expect.poll(() => asked.at(-1)?.authorization).toBe('Bearer one');
     file('token', 'two');
-    await expect.poll(() => asked.at(-1)?.authorization, limit).toBe('Bearer two');
+    await expect.poll(() => asked.at(-1)?.authorization).toBe('Bearer two');
     expect(await read()).toMatchObject({
       trouble: expect.stringMatching(
         `: it answers 403: the token in ${tokenFile} is not enough$`,
@@ -272,11 +271,11 @@ describe('http', () => {
       reason: `${url.replace(/\?.*/, '')}: ${reason}`,
     });
     await expect
-      .poll(last, limit)
+      .poll(last)
       .toMatchObject(says(`the token file is not one word of ASCII: ${tokenFile}`));
     rmSync(tokenFile);
     await expect
-      .poll(last, limit)
+      .poll(last)
       .toMatchObject(
         says(`the token file cannot be read: ${tokenFile}: ENOENT: no such file or directory`),
       );
@@ -290,15 +289,15 @@ describe('http', () => {
     const { said, read } = listenTo(url, { caFile });
     const last = () => said.at(-1);
     await expect
-      .poll(last, limit)
+      .poll(last)
       .toMatchObject({ reason: `${url}: the CA file ${caFile} has no certificate in PEM` });
     file('ca', other.rootCert);
     const reason = expect.stringMatching(
       /(?:self-signed|unable to).*\. Add the roots of its authority to the CA file$/,
     ) as unknown;
-    await expect.poll(last, limit).toMatchObject({ type: 'source-unreadable', reason });
+    await expect.poll(last).toMatchObject({ type: 'source-unreadable', reason });
     file('ca', rootCert);
-    await expect.poll(read, limit).toMatchObject({ content: 'text', trouble: undefined });
+    await expect.poll(read).toMatchObject({ content: 'text', trouble: undefined });
   });
 
   it('says what is wrong with a URL, without its secrets', async () => {
@@ -316,6 +315,6 @@ describe('http', () => {
     const sockets: Socket[] = [];
     server?.on('connection', (socket: Socket) => sockets.push(socket));
     expect(await reading(url, { timeout: 100 })).toMatchObject({ trouble: 'nothing within 0.1 s' });
-    await expect.poll(() => sockets[0]?.destroyed, limit).toBe(true);
+    await expect.poll(() => sockets[0]?.destroyed).toBe(true);
   });
 });

@@ -21,31 +21,23 @@ afterAll(() => {
   server.close();
 });
 
-it(
-  'sends events to so many at a time, refuses one more, and lets another in when one has gone',
-  { timeout: 10_000 },
-  async () => {
-    const gone = new AbortController();
-    const one = await fetch(url, { signal: gone.signal });
-    expect(one.headers.get('content-type')).toBe('text/event-stream');
-    const read = (await one.body?.getReader().read()) as
-      { readonly value?: Uint8Array } | undefined;
-    expect(new TextDecoder().decode(read?.value)).toBe('event: epochs\ndata: []\n\n');
-    const other = new AbortController();
-    await fetch(url, { signal: other.signal });
-    const third = await fetch(url);
-    expect([third.status, await third.text()]).toEqual([
-      503,
-      'There are 2 event streams already\n',
-    ]);
-    expect((await fetch(url, { method: 'HEAD' })).status).toBe(503);
-    gone.abort();
-    const last = new AbortController();
-    await expect.poll(async () => (await fetch(url, { signal: last.signal })).status).toBe(200);
-    last.abort();
-    other.abort();
-  },
-);
+it('sends events to so many at a time, refuses one more, and lets another in when one has gone', async () => {
+  const gone = new AbortController();
+  const one = await fetch(url, { signal: gone.signal });
+  expect(one.headers.get('content-type')).toBe('text/event-stream');
+  const read = (await one.body?.getReader().read()) as { readonly value?: Uint8Array } | undefined;
+  expect(new TextDecoder().decode(read?.value)).toBe('event: epochs\ndata: []\n\n');
+  const other = new AbortController();
+  await fetch(url, { signal: other.signal });
+  const third = await fetch(url);
+  expect([third.status, await third.text()]).toEqual([503, 'There are 2 event streams already\n']);
+  expect((await fetch(url, { method: 'HEAD' })).status).toBe(503);
+  gone.abort();
+  const last = new AbortController();
+  await expect.poll(async () => (await fetch(url, { signal: last.signal })).status).toBe(200);
+  last.abort();
+  other.abort();
+});
 
 it('is for this machine alone, by its own name, and not for another site', async () => {
   const asked = (headers: Readonly<Record<string, string>>) => fetch(url, { headers });

@@ -13,8 +13,6 @@ import { notStarted } from '../../../../src/pilot-agent/status/probe/liveness.ts
 import { freePorts } from '../../../support/free-ports.ts';
 import { statusParts } from '../../../support/status-parts.ts';
 
-const within = 10_000;
-
 describe('the status port', () => {
   let serving: Subscription | undefined;
   afterEach(() => serving?.unsubscribe());
@@ -31,7 +29,7 @@ describe('the status port', () => {
         next: (event) => events.push(event),
         error: expect.unreachable,
       });
-    await expect.poll(() => events.length, { timeout: within }).toBeGreaterThan(0);
+    await expect.poll(() => events.length).toBeGreaterThan(0);
     return { port, events };
   }
   const ask = (
@@ -224,7 +222,7 @@ describe('the status port', () => {
     const look = () =>
       ask(port, 'GET', '/debug/pprof/profile?seconds=0.5', { authorization: 'Bearer token' });
     const first = look();
-    await expect.poll(async () => (await look()).status, { timeout: within }).toBe(409);
+    await expect.poll(async () => (await look()).status).toBe(409);
     expect((await first).status).toBe(200);
   });
 
@@ -252,7 +250,7 @@ describe('the status port', () => {
     if (server === undefined) throw new Error('no server');
     server.close();
     server.closeAllConnections();
-    await expect.poll(() => events.length, { timeout: within }).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => events.length).toBeGreaterThanOrEqual(3);
     expect(events).toMatchObject([
       { type: 'listening' },
       { type: 'part-failed', part: 'status', reason: 'the server was closed' },
@@ -270,14 +268,11 @@ describe('the status port', () => {
         .resume(),
     );
     try {
-      await expect
-        .poll(() => sockets.every((socket) => !socket.connecting), { timeout: within })
-        .toBe(true);
+      await expect.poll(() => sockets.every((socket) => !socket.connecting)).toBe(true);
       expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
       await expect
         .poll(
           () => sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length,
-          { timeout: 3_000 },
         )
         .toBeGreaterThanOrEqual(88);
       expect(sockets.at(-1)?.destroyed).toBe(false);

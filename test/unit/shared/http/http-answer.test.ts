@@ -5,7 +5,6 @@ import { lastValueFrom, toArray } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { httpAnswer, type HttpQuestion } from '../../../../src/shared/http/http-answer.ts';
 
-const within = 5_000;
 const all = (url: string, question?: HttpQuestion) =>
   lastValueFrom(httpAnswer(url, question).pipe(toArray()), { defaultValue: [] });
 
@@ -102,6 +101,6 @@ describe('httpAnswer', () => {
     const [socket] = await connected;
     await asked;
     subscription.unsubscribe();
-    await expect.poll(() => socket.destroyed, { timeout: within }).toBe(true);
+    await expect.poll(() => socket.destroyed).toBe(true);
   });
 });

@@ -21,7 +21,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LogLevel, LogLine } from '../../../../src/shared/log/log-line.ts';
 import { type AgentLog, openLog } from '../../../../src/shared/log/open-log.ts';
 
-const within = 5_000;
 const line = (level: LogLine['level'], msg: string, component = 'agent'): LogLine => ({
   level,
   event: 'epoch.live',
@@ -87,7 +86,7 @@ describe('openLog', () => {
     log.write(line('info', 'a'));
     log.open();
     log.write(line('warn', 'b'));
-    await expect.poll(() => said(), { timeout: within }).toHaveLength(2);
+    await expect.poll(() => said()).toHaveLength(2);
     log.write({ level: 'error', event: 'epoch.live', component: 'agent', msg: 'c', epoch: 1 });
     await close();
     expect(said()).toEqual(['a', 'b', 'c']);
@@ -163,7 +162,7 @@ describe('openLog', () => {
     log.write(line('debug', 'a'));
     log.level('debug');
     log.open();
-    await expect.poll(() => said(), { timeout: within }).toHaveLength(1);
+    await expect.poll(() => said()).toHaveLength(1);
     log.level('none');
     log.write(line('error', 'b'));
     log.level('warn');
@@ -176,16 +175,16 @@ describe('openLog', () => {
     const log = open();
     log.open();
     log.write(line('info', 'a'));
-    await expect.poll(() => said(), { timeout: within }).toHaveLength(1);
+    await expect.poll(() => said()).toHaveLength(1);
     log.level('debug');
     for (const round of [1, 2, 3]) {
       renameSync(file, `${file}.${round}`);
       log.write(line('info', `old ${round}`));
       log.reopen();
-      await expect.poll(() => read(), { timeout: within }).toHaveLength(0);
-      await expect.poll(() => openFiles(), { timeout: within }).not.toContain(`${file}.${round}`);
+      await expect.poll(() => read()).toHaveLength(0);
+      await expect.poll(() => openFiles()).not.toContain(`${file}.${round}`);
       log.write(line('debug', `new ${round}`));
-      await expect.poll(() => said(), { timeout: within }).toHaveLength(1);
+      await expect.poll(() => said()).toHaveLength(1);
     }
     await close();
     expect([1, 2, 3].flatMap((round) => said(`${file}.${round}`))).toEqual([
@@ -206,11 +205,11 @@ describe('openLog', () => {
     const log = open({ targets: [path] });
     log.open();
     log.write(line('info', 'a'));
-    await expect.poll(() => said(path), { timeout: within }).toHaveLength(1);
+    await expect.poll(() => said(path)).toHaveLength(1);
     const moved = join(folder, 'moved');
     renameSync(nested, moved);
     log.reopen();
-    await expect.poll(() => said(join(moved, 'agent.log')), { timeout: within }).toHaveLength(2);
+    await expect.poll(() => said(join(moved, 'agent.log'))).toHaveLength(2);
     expect(lines(join(moved, 'agent.log'))[1]).toMatchObject({
       level: 'warn',
       event: 'log.reopen_failed',
@@ -221,10 +220,8 @@ describe('openLog', () => {
     log.write(line('info', 'b'));
     mkdirSync(nested);
     log.reopen();
-    await expect.poll(() => read(path), { timeout: within }).toBe('');
-    await expect
-      .poll(() => openFiles(), { timeout: within })
-      .not.toContain(join(moved, 'agent.log'));
+    await expect.poll(() => read(path)).toBe('');
+    await expect.poll(() => openFiles()).not.toContain(join(moved, 'agent.log'));
     log.write(line('info', 'c'));
     await close();
     expect(said(join(moved, 'agent.log')).at(-1)).toBe('b');

@@ -121,8 +121,8 @@ describe('aliases', () => {
 it('no nested text aborts the process that reads it', () => {
   const run = spawnSync(process.execPath, ['--import', 'tsx', 'test/fuzz/nested.ts'], {
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: 170_000,
   });
   expect(run).toMatchObject({ status: 0, signal: null, stderr: '' });
   expect(Number(run.stdout)).toBeGreaterThan(500);
-}, 130_000);
+});

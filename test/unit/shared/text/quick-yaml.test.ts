@@ -24,7 +24,7 @@ const documents = files.flatMap((file) =>
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 
 describe('whatever is read quickly is what the package yaml says', () => {
-  it('of random texts', { timeout: 120_000 }, () => {
+  it('of random texts', () => {
     const agrees = (text: string) => {
       const quick = quickYaml(text);
       if (quick === undefined) return;

@@ -69,7 +69,7 @@ async function claims(text: string): Promise<void> {
   await once(server, 'listening');
 }
 
-it('an agent is found while it lives, with what it tells', { timeout: 30_000 }, async () => {
+it('an agent is found while it lives, with what it tells', async () => {
   const [first, second] = [await agent(`${folder}/a`), await agent(`${folder}/b`)];
   expect(await found()).toEqual(
     expect.arrayContaining([about(`${folder}/a`), about(`${folder}/b`)]),
@@ -81,13 +81,13 @@ it('an agent is found while it lives, with what it tells', { timeout: 30_000 }, 
   expect(await found()).toEqual([]);
 });
 
-it('an agent is found in a folder with a long path', { timeout: 30_000 }, async () => {
+it('an agent is found in a folder with a long path', async () => {
   const long = join(folder, 'x'.repeat(120));
   await agent(long);
   expect(await found()).toEqual([about(long)]);
 });
 
-it('an agent that would write to a terminal is none', { timeout: 30_000 }, async () => {
+it('an agent that would write to a terminal is none', async () => {
   const said = { ...about(`${folder}/a`), version: '\u001b[2J' };
   await agent(`${folder}/a`, undefined, said);
   await agent(`${folder}/b`);
@@ -106,25 +106,17 @@ it.each([
   expect(await found()).toEqual([]);
 });
 
-it(
-  'who claims to be an agent is not heard of its ports: the holder of the folder is',
-  { timeout: 30_000 },
-  async () => {
-    await agent(`${folder}/a`);
-    await claims(JSON.stringify({ ...about(`${folder}/a`), statusPort: 666 }));
-    await claims(JSON.stringify({ ...about(`${folder}/fake`), statusPort: 666 }));
-    expect(await found()).toEqual([about(`${folder}/a`)]);
-  },
-);
+it('who claims to be an agent is not heard of its ports: the holder of the folder is', async () => {
+  await agent(`${folder}/a`);
+  await claims(JSON.stringify({ ...about(`${folder}/a`), statusPort: 666 }));
+  await claims(JSON.stringify({ ...about(`${folder}/fake`), statusPort: 666 }));
+  expect(await found()).toEqual([about(`${folder}/a`)]);
+});
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) leftOut('an agent of another user beside one’s own (needs root)');
-it.skipIf(!isRoot)(
-  'an agent of another user is none beside one’s own',
-  { timeout: 30_000 },
-  async () => {
-    await agent(`${folder}/other`, 65_534);
-    await agent(`${folder}/own`);
-    expect(await found()).toEqual([about(`${folder}/own`)]);
-  },
-);
+it.skipIf(!isRoot)('an agent of another user is none beside one’s own', async () => {
+  await agent(`${folder}/other`, 65_534);
+  await agent(`${folder}/own`);
+  expect(await found()).toEqual([about(`${folder}/own`)]);
+});

@@ -19,7 +19,6 @@ import { startCaServer } from '../../../../support/ca-server.ts';
 import { configOf } from '../../../../support/resolved.ts';
 
 const before = process.cwd();
-const within = 10_000;
 
 describe('the secrets of a run', () => {
   let folder: string;
@@ -68,13 +67,11 @@ describe('the secrets of a run', () => {
       const module = await import('../../../../../src/pilot-agent/run/secrets/run-secrets.ts');
       put('var/run/secrets/tokens/istio-token', 'token');
       start({}, module.runSecrets);
-      await expect
-        .poll(() => signs.map(({ type }) => type), { timeout: within })
-        .toContain('servers-listening');
+      await expect.poll(() => signs.map(({ type }) => type)).toContain('servers-listening');
       expect(loaded).toEqual([]);
       const client = connect(join(folder, 'SDS'));
       await expect
-        .poll(() => loaded, { timeout: within })
+        .poll(() => loaded)
         .toEqual(expect.arrayContaining(['@grpc/grpc-js', '@bufbuild/protobuf']));
       expect(loaded).not.toContain('jose');
       client.destroy();
@@ -96,7 +93,7 @@ describe('the secrets of a run', () => {
         return undefined;
       }
     };
-    await expect.poll(() => read('root-cert.pem'), { timeout: within }).toBe(issued.rootCert);
+    await expect.poll(() => read('root-cert.pem')).toBe(issued.rootCert);
     expect([read('cert-chain.pem'), read('key.pem')]).toEqual([issued.certChain, issued.key]);
   });
 
@@ -109,10 +106,10 @@ describe('the secrets of a run', () => {
       signs.flatMap((sign) =>
         sign.type === 'servers-log' && sign.line.event.endsWith('written') ? [sign.line.event] : [],
       );
-    await expect.poll(told, { timeout: within }).toEqual(['secret.not_written']);
+    await expect.poll(told).toEqual(['secret.not_written']);
     rmSync('output');
     writeCertificates(join(folder, 'given'), await ca.issue());
-    await expect.poll(told, { timeout: within }).toEqual(['secret.not_written', 'secret.written']);
+    await expect.poll(told).toEqual(['secret.not_written', 'secret.written']);
   });
 
   it('tell how often their authority was asked, and how often in vain', async () => {
@@ -147,7 +144,7 @@ describe('the secrets of a run', () => {
         );
       };
       expect(requests()).toEqual([0, 0]);
-      await expect.poll(requests, { timeout: within }).toEqual([2, 1]);
+      await expect.poll(requests).toEqual([2, 1]);
     } finally {
       server.close();
     }

@@ -84,7 +84,7 @@ it('a socket is its owner’s alone from the moment it is there, whatever the ma
   }
 });
 
-it('a holder that is killed is followed at once', { timeout: 30_000 }, async () => {
+it('a holder that is killed is followed at once', async () => {
   const other = await holder();
   expect(await lock()).toMatchObject({ ok: false, holder: { pid: other.pid, version: 'other' } });
   await end(other);
@@ -95,19 +95,15 @@ it('a holder that is killed is followed at once', { timeout: 30_000 }, async () 
   release(held);
 });
 
-it(
-  'a holder that is stopped is a holder, and does not say who it is',
-  { timeout: 30_000 },
-  async () => {
-    const other = await holder();
-    other.kill('SIGSTOP');
-    expect(await lock()).toEqual({ ok: false });
-    other.kill('SIGCONT');
-    expect(await lock()).toMatchObject({ ok: false, holder: { pid: other.pid } });
-  },
-);
+it('a holder that is stopped is a holder, and does not say who it is', async () => {
+  const other = await holder();
+  other.kill('SIGSTOP');
+  expect(await lock()).toEqual({ ok: false });
+  other.kill('SIGCONT');
+  expect(await lock()).toMatchObject({ ok: false, holder: { pid: other.pid } });
+});
 
-it('a holder that is killed while it is asked is none', { timeout: 30_000 }, async () => {
+it('a holder that is killed while it is asked is none', async () => {
   const other = await holder();
   other.kill('SIGSTOP');
   const asked = lock();

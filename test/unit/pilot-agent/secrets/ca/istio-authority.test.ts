@@ -216,7 +216,7 @@ describe('a certificate of Istio’s authority', () => {
     expect(await issue()).toMatchObject({ ok: false, failure: 'away' });
   });
 
-  it('is asked for again as soon as somebody listens', { timeout: 15_000 }, async () => {
+  it('is asked for again as soon as somebody listens', async () => {
     const { port } = server;
     server.close();
     const authority = istioAuthority({

@@ -30,7 +30,7 @@ import {
 } from '../../../../../src/pilot-discovery/registry/files/files-source.ts';
 import { readSimply } from '../../../../support/read-simply.ts';
 
-const limit = { timeout: 30_000, interval: 5 };
+const often = { interval: 5 };
 
 describe('filesSource', () => {
   let folder: string;
@@ -83,11 +83,11 @@ describe('filesSource', () => {
   /** The same, once all is watched. */
   const watched = async (options: Partial<FilesSourceOptions> = {}) => {
     const listener = listenTo(options);
-    await expect.poll(listener.isSynced, limit).toBe(true);
+    await expect.poll(listener.isSynced, often).toBe(true);
     put('watched.yaml', 'watched yes');
-    await expect.poll(listener.has, limit).toContain('watched yes');
+    await expect.poll(listener.has, often).toContain('watched yes');
     unlinkSync(at('watched.yaml'));
-    await expect.poll(listener.has, limit).not.toContain('watched');
+    await expect.poll(listener.has, often).not.toContain('watched');
     listener.events.length = 0;
     return listener;
   };
@@ -99,7 +99,7 @@ describe('filesSource', () => {
     put('.hidden.yaml', 'f 6');
     put('text.txt', 'g 7');
     const { events, has, store } = listenTo();
-    await expect.poll(has, limit).toBe('a 1, b 2, c 3, d 4, e 5');
+    await expect.poll(has, often).toBe('a 1, b 2, c 3, d 4, e 5');
     expect(events.map(({ type }) => type)).toEqual(['changed', 'synced']);
     const lines = [...eachResource(store().resources)].map(
       ([key, { origin }]) => `${key} ${origin.source} ${origin.path}:${origin.line}`,
@@ -112,11 +112,11 @@ describe('filesSource', () => {
     put('b.yaml', 'c 3');
     const { events, has } = await watched();
     put('a.yaml', 'a 1\n---\nb 5\n');
-    await expect.poll(has, limit).toBe('a 1, b 5, c 3');
+    await expect.poll(has, often).toBe('a 1, b 5, c 3');
     put('new/d.yaml', 'd 4');
-    await expect.poll(has, limit).toBe('a 1, b 5, c 3, d 4');
+    await expect.poll(has, often).toBe('a 1, b 5, c 3, d 4');
     put('new/d.yaml', 'd 6');
-    await expect.poll(has, limit).toBe('a 1, b 5, c 3, d 6');
+    await expect.poll(has, often).toBe('a 1, b 5, c 3, d 6');
     const told = events.flatMap((event) =>
       event.type === 'changed' ? event.upserts.map(({ name }) => name) : [event.type],
     );
@@ -129,7 +129,7 @@ describe('filesSource', () => {
     const { has, store } = await watched({ read });
     read.mockClear();
     put('a.yaml', 'a 1\n---\nb 2\nd 4\n---\nc 3\n');
-    await expect.poll(has, limit).toBe('a 1, b 2, c 3, d 4');
+    await expect.poll(has, often).toBe('a 1, b 2, c 3, d 4');
     expect(read.mock.calls.map(([text]) => text)).toEqual(['---\nb 2\nd 4\n']);
     expect(
       [...eachResource(store().resources)].find(([key]) => key.endsWith('/c'))?.[1].origin.line,
@@ -140,11 +140,11 @@ describe('filesSource', () => {
     put('a.yaml', 'a 1\n');
     const { has, flaws } = await watched();
     put('new/b.yaml', 'a bad\n');
-    await expect.poll(flaws, limit).toHaveLength(1);
+    await expect.poll(flaws, often).toHaveLength(1);
     unlinkSync(at('a.yaml'));
     await sleep(500); // what is gone is looked at twice
     put('c.yaml', 'c 1\n');
-    await expect.poll(has, limit).toContain('c 1');
+    await expect.poll(has, often).toContain('c 1');
     expect(has()).toBe('a 1, c 1');
   });
 
@@ -154,7 +154,7 @@ describe('filesSource', () => {
     const { events, has, flaws } = await watched();
     renameSync(at('a.yaml'), at('c.yaml'));
     put('z.yaml', '# nothing\n');
-    await expect.poll(has, limit).toBe('a 1, b 2');
+    await expect.poll(has, often).toBe('a 1, b 2');
     expect(events.flatMap((event) => (event.type === 'changed' ? event.removes : []))).toEqual([
       'WorkloadEntry/default/z',
     ]);
@@ -165,21 +165,21 @@ describe('filesSource', () => {
     put('a.yaml', 'a 1\nb 2\n');
     const { has, flaws } = await watched();
     put('a.yaml', 'a bad\nb 3\nc 4\n');
-    await expect.poll(has, limit).toBe('a 1, b 3, c 4');
-    await expect.poll(flaws, limit).toEqual(['a.yaml:1 WorkloadEntry/default/a bad']);
+    await expect.poll(has, often).toBe('a 1, b 3, c 4');
+    await expect.poll(flaws, often).toEqual(['a.yaml:1 WorkloadEntry/default/a bad']);
     put('a.yaml', 'cut\nb 4\n');
-    await expect.poll(has, limit).toBe('a 1, b 4, c 4');
-    await expect.poll(flaws, limit).toEqual(['a.yaml:1  cut']);
+    await expect.poll(has, often).toBe('a 1, b 4, c 4');
+    await expect.poll(flaws, often).toEqual(['a.yaml:1  cut']);
     put('a.yaml', 'b 5\n');
-    await expect.poll(has, limit).toBe('b 5');
-    await expect.poll(flaws, limit).toEqual([]);
+    await expect.poll(has, often).toBe('b 5');
+    await expect.poll(flaws, often).toEqual([]);
   });
 
   it('removes what is taken out of a file in which something else is bad, and was before', async () => {
     put('a.yaml', 'a 1\n---\ncut\n---\nb 2\n');
     const { has, flaws } = await watched();
     put('a.yaml', '---\ncut\n---\nb 3\n');
-    await expect.poll(has, limit).toBe('b 3');
+    await expect.poll(has, often).toBe('b 3');
     expect(flaws()).toEqual(['a.yaml:2  cut']);
   });
 
@@ -193,7 +193,7 @@ describe('filesSource', () => {
       await new Promise((resolve) => setTimeout(resolve, 8));
       writeSync(file, ` ${round}\nc 3\n`);
       closeSync(file);
-      await expect.poll(has, limit).toBe(`a 1, b ${round}, c 3`);
+      await expect.poll(has, often).toBe(`a 1, b ${round}, c 3`);
     }
     expect(
       events.filter(
@@ -211,12 +211,12 @@ describe('filesSource', () => {
       expect.stringContaining('c.yaml:1 WorkloadEntry/default/x WorkloadEntry/default/x is in '),
     ]);
     put('a.yaml', 'x 1\n');
-    await expect.poll(has, limit).toBe('x 1');
+    await expect.poll(has, often).toBe('x 1');
     await expect
-      .poll(() => flaws().map((flaw) => flaw.slice(0, 6)), limit)
+      .poll(() => flaws().map((flaw) => flaw.slice(0, 6)), often)
       .toEqual(['b.yaml', 'c.yaml']);
     unlinkSync(at('a.yaml'));
-    await expect.poll(has, limit).toBe('x 2');
+    await expect.poll(has, often).toBe('x 2');
   });
 
   it('keeps what was in a file that cannot be read any more, and says why', async () => {
@@ -225,18 +225,18 @@ describe('filesSource', () => {
     const { has, flaws } = await watched();
     put('a.yaml', new Uint8Array([0xff, 0xfe]));
     await expect
-      .poll(flaws, limit)
+      .poll(flaws, often)
       .toEqual(['a.yaml:0  the file cannot be read: it is not text in UTF-8']);
     rmSync(at('b.yaml'));
     mkdirSync(at('b.yaml'));
     put('c.yaml', 'c 3');
-    await expect.poll(has, limit).toBe('a 1, c 3');
+    await expect.poll(has, often).toBe('a 1, c 3');
     if (process.getuid?.() === 0) return; // root may read all
     chmodSync(at('c.yaml'), 0o000);
-    await expect.poll(() => flaws().join(), limit).toContain('EACCES');
+    await expect.poll(() => flaws().join(), often).toContain('EACCES');
     expect(has()).toBe('a 1, c 3');
     chmodSync(at('c.yaml'), 0o600);
-    await expect.poll(() => flaws().join(), limit).not.toContain('EACCES');
+    await expect.poll(() => flaws().join(), often).not.toContain('EACCES');
   });
 
   it('goes with a folder as Kubernetes mounts it, and with links to elsewhere', async () => {
@@ -257,11 +257,11 @@ describe('filesSource', () => {
     symlinkSync('..2', at('..data_tmp'));
     renameSync(at('..data_tmp'), at('..data'));
     rmSync(at('..1'), { recursive: true });
-    await expect.poll(has, limit).toBe('a 2, b 1, c 1');
+    await expect.poll(has, often).toBe('a 2, b 1, c 1');
     writeFileSync(join(elsewhere, 'sub/c.yaml'), 'c 2');
-    await expect.poll(has, limit).toBe('a 2, b 1, c 2');
+    await expect.poll(has, often).toBe('a 2, b 1, c 2');
     writeFileSync(join(elsewhere, 'b'), 'b 2');
-    await expect.poll(has, limit).toBe('a 2, b 2, c 2');
+    await expect.poll(has, often).toBe('a 2, b 2, c 2');
     expect(events.every((event) => event.type === 'changed' && event.removes.length === 0)).toBe(
       true,
     );
@@ -272,22 +272,22 @@ describe('filesSource', () => {
     put('b.yaml', 'b 2\n');
     const { has, lost, isSynced: synced } = await watched();
     rmSync(folder, { recursive: true });
-    await expect.poll(lost, limit).toContain('ENOENT');
+    await expect.poll(lost, often).toContain('ENOENT');
     expect(has()).toBe('a 1, b 2');
     put('b.yaml', 'b 3\n');
-    await expect.poll(lost, limit).toBeUndefined();
-    await expect.poll(has, limit).toBe('a 1, b 3'); // for the rest may come yet
-    await expect.poll(has, limit).toBe('b 3');
+    await expect.poll(lost, often).toBeUndefined();
+    await expect.poll(has, often).toBe('a 1, b 3'); // for the rest may come yet
+    await expect.poll(has, often).toBe('b 3');
     expect(synced()).toBe(true);
   });
 
   it('is not synced before there is a folder', async () => {
     rmSync(folder, { recursive: true });
     const { has, lost, isSynced: synced } = listenTo();
-    await expect.poll(lost, limit).toContain('ENOENT');
+    await expect.poll(lost, often).toContain('ENOENT');
     expect(synced()).toBe(false);
     put('a.yaml', 'a 1\n');
-    await expect.poll(synced, limit).toBe(true);
+    await expect.poll(synced, often).toBe(true);
     expect(has()).toBe('a 1');
   });
 });
