@@ -19,6 +19,7 @@ import {
 } from '../fields/members.ts';
 import { protocols } from '../hosts/read-service-entry.ts';
 import type { Egress, EgressHost, EgressPort } from './sidecar.ts';
+import { checkIpAddress } from '../fields/ip-address.ts';
 import { checkSocketPath } from '../fields/socket-path.ts';
 
 const unix = 'unix://';
@@ -121,7 +122,7 @@ function checkBind({ bind, port, captureMode }: Egress, place: Place): void {
   const bindPlace = below(place, 'bind');
   if (port?.number !== 0) {
     if (bind.startsWith(unix)) wrong(bindPlace, `a Unix socket has no port: give it port.number 0`);
-    else if (bind !== '' && !isIpAddress(bind)) wrong(bindPlace, `'${bind}' is not an IP address`);
+    else checkIpAddress(bind, bindPlace);
     return;
   }
   const path = bind.slice(unix.length);

@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net';
-import { isIpAddress } from '../../../shared/text/host-port.ts';
 import { canonicalAddress } from '../fields/canonical.ts';
 import type { Gateway, GatewayHost, GatewayPort, GatewayServer } from './gateway.ts';
 import { hostName, isLabel, isPartialWildcard } from '../fields/host-names.ts';
@@ -19,6 +18,7 @@ import {
 } from '../fields/members.ts';
 import { gatewayTls } from './read-gateway-tls.ts';
 import { protocols } from '../hosts/read-service-entry.ts';
+import { checkIpAddress } from '../fields/ip-address.ts';
 import { checkSocketPath } from '../fields/socket-path.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import type { Protocol } from '../fields/values.ts';
@@ -103,8 +103,7 @@ const server =
       const isSocket = bind.startsWith(unix);
       if (isSocket) checkSocket(bind.slice(unix.length), below(place, 'bind'));
       const serverPort = get('port', portOf(isSocket ? 'socket' : 'address'));
-      if (bind !== '' && !isSocket && !isIpAddress(bind))
-        wrong(below(place, 'bind'), `'${bind}' is not an IP address`);
+      if (!isSocket) checkIpAddress(bind, below(place, 'bind'));
       const hosts = get('hosts', serverHosts(namespace));
       if (hosts.length === 0)
         wrong(below(place, 'hosts'), `it is missing: at least one host, or '*' for all`);

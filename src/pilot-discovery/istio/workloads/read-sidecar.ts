@@ -1,5 +1,5 @@
 import { orClosed } from '../fields/closable.ts';
-import { isIpAddress, parseHostPort, portNumber } from '../../../shared/text/host-port.ts';
+import { parseHostPort, portNumber } from '../../../shared/text/host-port.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
 import { isLabel } from '../fields/host-names.ts';
 import { selector } from '../fields/match-labels.ts';
@@ -18,7 +18,7 @@ import {
 } from '../fields/members.ts';
 import { egresses } from './read-egress.ts';
 import { ingressTls } from './read-ingress-tls.ts';
-import { canonicalAddress } from '../fields/canonical.ts';
+import { ipAddress } from '../fields/ip-address.ts';
 import { connectionPool } from '../traffic/read-destination-rule.ts';
 import { servicePort } from '../hosts/read-service-entry.ts';
 import { destination } from '../traffic/read-destination.ts';
@@ -31,7 +31,7 @@ const ingress: ReadMember<Ingress> = (value, place) => {
     const port = get('port', servicePort);
     return {
       port,
-      bind: canonicalAddress(get('bind', text)),
+      bind: get('bind', ipAddress),
       captureMode: get(
         'captureMode',
         oneOf({ DEFAULT: 'default', IPTABLES: 'iptables', NONE: 'none' } as const, 'default'),
@@ -44,8 +44,6 @@ const ingress: ReadMember<Ingress> = (value, place) => {
       ),
     };
   });
-  if (read.bind !== '' && !isIpAddress(read.bind))
-    wrong(below(place, 'bind'), `'${read.bind}' is not an IP address`);
   checkEndpoint(read.defaultEndpoint, below(place, 'defaultEndpoint'));
   return read;
 };
