@@ -35,6 +35,10 @@ const methods = new Map([
   ['startsWith', 'endsWith'],
 ]);
 
+/** Whether a number is the name of a member, as in `{ 404: 'not found' }`. */
+const isName = (node: ts.NumericLiteral): boolean =>
+  ts.isPropertyAssignment(node.parent) && node.parent.name === node;
+
 /** Returns the mistakes of one word that can be made in a text of TypeScript. Pure. */
 export function editsOf(code: string): readonly Edit[] {
   const source = ts.createSourceFile('file.ts', code, ts.ScriptTarget.Latest, true);
@@ -56,7 +60,7 @@ export function editsOf(code: string): readonly Edit[] {
       add(node.expression, 'false');
     } else if (ts.isPrefixUnaryExpression(node) && node.operator === kinds.ExclamationToken) {
       add(node, textOf(node.operand));
-    } else if (ts.isNumericLiteral(node)) {
+    } else if (ts.isNumericLiteral(node) && !isName(node)) {
       add(node, `(${textOf(node)} + 1)`);
     } else if (ts.isPropertyAccessExpression(node)) {
       const other = methods.get(node.name.text);

@@ -27,7 +27,7 @@ describe('the mutants', () => {
 
 describe('drawn mutants', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.includes('/proto/'))
+    .filter((path) => /^pilot-discovery\/(?:istio|push)\/.*\.ts$/.test(path))
     .sort();
 
   it('are one mistake of one word each', () => {
@@ -49,10 +49,10 @@ describe('drawn mutants', () => {
   });
 
   it('are the same ones for a seed, and parse', async () => {
-    const drawn = drawMutants(files, 300, 1);
-    expect(drawMutants(files, 300, 1)).toEqual(drawn);
-    expect(drawMutants(files, 300, 2)).not.toEqual(drawn);
-    expect(new Set(drawn.map(({ file }) => file)).size).toBeGreaterThan(100);
+    const drawn = drawMutants(files, 100, 1);
+    expect(drawMutants(files, 100, 1)).toEqual(drawn);
+    expect(drawMutants(files, 100, 2)).not.toEqual(drawn);
+    expect(new Set(drawn.map(({ file }) => file)).size).toBeGreaterThan(40);
     for (const mutant of drawn) {
       const code = mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) ?? '';
       await expect(transform(code, { loader: 'ts' }), mutant.id).resolves.toBeDefined();
