@@ -10,6 +10,7 @@ const markers = [
   [/\bby itself\b/i, "name who does it, or 'alone'"],
   [/\bwhoever\b/i, 'name the user, client or program'],
   [/\bbut for\b/i, "'except'"],
+  [/\bare the limit\b/, "'the limit is'"],
   [/\bfor (?:that|want) of\b|\bby reason of\b/i, "'because', or 'without'"],
   [/\bin place of that of\b|\bthat is none\b|\bthere is none of\b/i, 'name the thing'],
   [

@@ -17,7 +17,7 @@ export const deviations: readonly Deviation[] = [
   {
     kind: '101 certificates',
     ways: ['push'],
-    because: 'each is parsed for its dates: 100 are the limit of what is pushed',
+    because: 'each is parsed for its dates: the limit of what is pushed is 100',
   },
   {
     kind: 'an expired leaf',

@@ -351,7 +351,7 @@ describe.skipIf(!hasGroups)('check of the limit of memory', () => {
       return flawsOf('limits', await check.run({}, { wrap }));
     };
     expect(await look(120 << 20)).toEqual([
-      flawed('warn', 'memory low', /^120 MiB of memory are the limit/, /128 MiB or more/),
+      flawed('warn', 'memory low', /^the limit of memory is 120 MiB/, /128 MiB or more/),
     ]);
     expect(await look(256 << 20)).toEqual([]);
   });

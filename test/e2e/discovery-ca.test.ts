@@ -175,7 +175,7 @@ const rows: Readonly<Record<keyof typeof caDefaults, () => Row>> = {
   MAX_WORKLOAD_CERT_TTL: () => ({
     value: '25h',
     observe: (discovery, parts) =>
-      expect.poll(() => issue(discovery, parts, 26 * hour)).toContain('90000 s are the limit'),
+      expect.poll(() => issue(discovery, parts, 26 * hour)).toContain('the limit is 90000 s'),
   }),
   CERTIFICATES_PER_SECOND: () => ({
     value: '1',

@@ -78,7 +78,7 @@ export const files: readonly Row[] = [
       inFolder,
       text(entry({ ...small, hosts: times(30_000).map((index) => `h${index}.mesh`) })),
     ),
-    told: ['discovery.refused', 'it has 30000 entries, and 256 are the limit'],
+    told: ['discovery.refused', 'it has 30000 entries, and the limit is 256'],
   },
   {
     name: 'a ServiceEntry with 30,000 fields that nobody knows',

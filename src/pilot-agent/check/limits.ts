@@ -23,7 +23,7 @@ export function checkLimits({ config, agent }: Around): readonly Finding[] {
       ? [
           warn(
             'memory low',
-            `${mib(limit.memory)} MiB of memory are the limit, and agent and Envoy need ${mib(least)}`,
+            `the limit of memory is ${mib(limit.memory)} MiB, and agent and Envoy need ${mib(least)}`,
             `raise the limit of memory to ${mib(least)} MiB or more`,
           ),
         ]

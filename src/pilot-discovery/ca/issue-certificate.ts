@@ -58,7 +58,7 @@ export async function issueCertificate(
   if (validity * BigInt(second) > BigInt(longest))
     return refused(
       'lifetime',
-      `${validity} s are asked for, and ${longest / second} s are the limit`,
+      `${validity} s are asked for, and the limit is ${longest / second} s`,
     );
   if (now < authority.notBefore || now >= authority.notAfter)
     return refused(

@@ -50,7 +50,7 @@ interface RequestParts {
  */
 export async function readRequest(pem: string): Promise<ReadRequest> {
   const bytes = Buffer.byteLength(pem);
-  if (bytes > largestCsr) return refused(`it has ${bytes} bytes, and ${largestCsr} are the limit`);
+  if (bytes > largestCsr) return refused(`it has ${bytes} bytes, and the limit is ${largestCsr}`);
   const { base64 } = block.exec(pem)?.groups ?? {};
   if (base64 === undefined) return refused('it is not PEM of a CERTIFICATE REQUEST');
   const parts = partsOf(Buffer.from(base64, 'base64'));
@@ -117,7 +117,7 @@ function publicKeyIn(der: Uint8Array): KeyObject | undefined {
 function rsaFlaw({ asymmetricKeyDetails = {} }: KeyObject): string | undefined {
   const { modulusLength = 0, publicExponent } = asymmetricKeyDetails;
   if (modulusLength > longestRsa)
-    return `is of RSA with ${modulusLength} bits, and ${longestRsa} are the limit`;
+    return `is of RSA with ${modulusLength} bits, and the limit is ${longestRsa}`;
   if (publicExponent === undefined) return undefined;
   const { least, most } = exponents;
   return publicExponent < least || publicExponent > most || publicExponent % 2n === 0n

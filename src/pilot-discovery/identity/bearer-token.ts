@@ -20,7 +20,7 @@ export function bearerToken(values: readonly string[]): BearerToken {
   if (values.length === 0) return { type: 'none' };
   if (values.length > 1) return refused(`authorization is there ${values.length} times`);
   if (value.length > longestToken)
-    return refused(`the token has ${value.length} characters, and ${longestToken} are the limit`);
+    return refused(`the token has ${value.length} characters, and the limit is ${longestToken}`);
   const [, token] = form.exec(value) ?? [];
   const claims = token === undefined ? undefined : tokenClaims(token);
   return token === undefined || claims === undefined

@@ -53,7 +53,7 @@ export function scanRequest(bytes: Uint8Array, nodeField: NodeField): ScannedReq
       counts.set(field, count);
       if (field === nodeField && type === wireTypes.delimited) node += cursor.pos - content;
       if (node > largestNode)
-        return refused(`its node has ${node} bytes, and ${largestNode} are the limit`);
+        return refused(`its node has ${node} bytes, and the limit is ${largestNode}`);
       continue;
     }
     isOnePart &&= type === wireTypes.delimited && (names === 1 || to === begun);

@@ -26,7 +26,7 @@ export function pairFlaw(chain: string, key: Buffer, now: number): string | unde
 
 function tooMany(text: string, limit: number): string | undefined {
   const { length } = pemBlocks(text);
-  return length > limit ? `it has ${length} certificates, and ${limit} are the limit` : undefined;
+  return length > limit ? `it has ${length} certificates, and the limit is ${limit}` : undefined;
 }
 
 /** Returns why a text is not PEM of roots; undefined if it is. Pure. */

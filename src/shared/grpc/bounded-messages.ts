@@ -125,7 +125,7 @@ function unfinishedMessages() {
 function metadataFlaw(metadata: Grpc.Metadata): string | undefined {
   const size = JSON.stringify(metadata).length;
   return size > largestMetadata
-    ? `its metadata has ${size} bytes, and ${largestMetadata} are the limit`
+    ? `its metadata has ${size} bytes, and the limit is ${largestMetadata}`
     : undefined;
 }
 

@@ -225,7 +225,7 @@ export function list<T>(read: ReadMember<T>, most = Infinity): ReadMember<readon
   return (value, place) => {
     if (value === undefined) return [];
     if (Array.isArray(value) && value.length > most)
-      wrong(place, `it has ${value.length} entries, and ${most} are the limit`);
+      wrong(place, `it has ${value.length} entries, and the limit is ${most}`);
     if (Array.isArray(value))
       return value
         .slice(0, most)

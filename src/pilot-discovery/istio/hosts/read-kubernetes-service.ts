@@ -275,7 +275,7 @@ function annotated(
     if (names.length > most.names)
       wrong(
         below(place, name),
-        `it has ${names.length} service accounts, and ${most.names} are the limit`,
+        `it has ${names.length} service accounts, and the limit is ${most.names}`,
       );
     return names;
   };

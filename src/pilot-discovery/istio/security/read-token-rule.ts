@@ -56,7 +56,7 @@ const keysAddress: ReadMember<string> = (value, place) => {
   if (read !== '' && !isHttpUrl(read))
     wrong(place, `'${read.slice(0, 200)}' is not http://HOST… or https://HOST…`);
   if (read.length > longestAddress)
-    wrong(place, `it has ${read.length} characters, and ${longestAddress} are the limit`);
+    wrong(place, `it has ${read.length} characters, and the limit is ${longestAddress}`);
   return read;
 };
 

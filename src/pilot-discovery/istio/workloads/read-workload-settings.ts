@@ -26,7 +26,7 @@ const variables: ReadMember<Readonly<Record<string, string>>> = (value, place) =
         `'${name}' is not a valid name of a variable: Kubernetes refuses a pod with it`,
       );
     if (content.length > longest)
-      wrong(variablePlace, `it has ${content.length} characters, and ${longest} are the limit`);
+      wrong(variablePlace, `it has ${content.length} characters, and the limit is ${longest}`);
     if (content.includes('\0')) wrong(variablePlace, 'NUL cannot be in a variable');
   }
   return read;

@@ -103,7 +103,7 @@ function sentObject(
 
 const contentFlaw = (value: Uint8Array): string | undefined =>
   value.length > most.bytes
-    ? `it has ${value.length} bytes, and ${most.bytes} are the limit`
+    ? `it has ${value.length} bytes, and the limit is ${most.bytes}`
     : forbiddenName(value);
 
 type ObjectName = Pick<SentObject['metadata'], 'name'> & { readonly namespace: string };

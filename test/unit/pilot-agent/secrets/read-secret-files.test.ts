@@ -100,8 +100,8 @@ describe('readSecretFiles', () => {
   });
 
   it.each([
-    ['cert-chain.pem', 2_501, 'it has 2501 certificates, and 100 are the limit'],
-    ['root-cert.pem', 2_501, 'it has 2501 certificates, and 500 are the limit'],
+    ['cert-chain.pem', 2_501, 'it has 2501 certificates, and the limit is 100'],
+    ['root-cert.pem', 2_501, 'it has 2501 certificates, and the limit is 500'],
   ])('refuses more certificates than can be read in time: %s', async (name, count, reason) => {
     const one = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     writeCertificates(folder, issued);

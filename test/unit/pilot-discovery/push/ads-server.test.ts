@@ -195,7 +195,7 @@ describe('serveAds', () => {
       () => NEVER,
       { node: { id: 'x'.repeat(5_000) } },
       8,
-      'its type or node id has 5000 characters, and 4096 are the limit',
+      'its type or node id has 5000 characters, and the limit is 4096',
     ],
     ['of a node that nobody can read', () => 'no such role', {}, 3, 'no such role'],
     [

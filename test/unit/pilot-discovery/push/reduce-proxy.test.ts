@@ -259,13 +259,13 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       'for too many names',
       { add: Array.from({ length: 100_001 }, (_, index) => String(index)) },
       'limit',
-      'it names 100001 resources, and 100000 are the limit',
+      'it names 100001 resources, and the limit is 100000',
     ],
     [
       'with a node id of 30 MB',
       { node: { ...node, id: 'x'.repeat(30_000_000) } },
       'limit',
-      'its type or node id has 30000000 characters, and 4096 are the limit',
+      'its type or node id has 30000000 characters, and the limit is 4096',
     ],
   ])('ends a stream whose first request is %s', (_, more, fault, reason) => {
     expect(stream(variant).ask('endpoint', more)).toEqual([{ type: 'end', fault, reason }]);
@@ -486,7 +486,7 @@ it.each([
     versions: Object.fromEntries(names(versions).map((name) => [name, '1'])),
   };
   expect(proxy.ask('endpoint', more)).toEqual([
-    { type: 'end', fault: 'limit', reason: 'it names 100001 resources, and 100000 are the limit' },
+    { type: 'end', fault: 'limit', reason: 'it names 100001 resources, and the limit is 100000' },
   ]);
 });
 

@@ -143,7 +143,7 @@ describe('boundedMessages', () => {
       Array.from({ length: 5 }, (_, index) => [`x-${index}`, 'a'.repeat(4_000)]),
     );
     expect(await endOf(openStream(connected(), path, headers))).toMatch(
-      /^8 its metadata has \d+ bytes, and 16384 are the limit 0$/,
+      /^8 its metadata has \d+ bytes, and the limit is 16384 0$/,
     );
   });
 

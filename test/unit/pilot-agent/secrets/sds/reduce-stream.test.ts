@@ -316,16 +316,16 @@ describe('an incremental stream', () => {
   const names = (count: number, from = 0) =>
     Array.from({ length: count }, (_, index) => `a${from + index}`);
   it.each<[what: string, events: readonly StreamEvent[], why: string]>([
-    ['10,000 names', [asks(names(10_000))], 'it asks for 10000 secrets, and 1000 are the limit'],
+    ['10,000 names', [asks(names(10_000))], 'it asks for 10000 secrets, and the limit is 1000'],
     [
       'one name too many, in time',
       [changes(names(1_000)), changes(names(1, 1_000))],
-      'it asks for 1001 secrets, and 1000 are the limit',
+      'it asks for 1001 secrets, and the limit is 1000',
     ],
     [
       'a name that is too long',
       [asks(['a'.repeat(10_000)])],
-      'it asks for a name of 10000 characters, and 8208 are the limit',
+      'it asks for a name of 10000 characters, and the limit is 8208',
     ],
   ])('ends where a client asks for %s, and looks for none of them', (_, events, why) => {
     expect(play(...events).at(-1)).toEqual([`end ${why}`]);

@@ -68,7 +68,7 @@ describe('a resource', () => {
     expect(resources).toEqual([]);
     const found = flaws.filter((flaw) => flaw.field === field).map(({ reason }) => reason);
     expect(found).toContain(
-      `it has ${what.split(' ')[0]?.replace(',', '') ?? ''} entries, and ${most} are the limit`,
+      `it has ${what.split(' ')[0]?.replace(',', '') ?? ''} entries, and the limit is ${most}`,
     );
   });
 

@@ -52,7 +52,7 @@ describe('a mistake in a Service', () => {
     ],
     [
       `ports: [${many(257, (index) => `{ port: ${index + 1}, name: p${index} }`)}]`,
-      '5 spec.ports: it has 257 entries, and 256 are the limit',
+      '5 spec.ports: it has 257 entries, and the limit is 256',
     ],
     [
       `${http}\ntype: Clusterip`,
@@ -73,7 +73,7 @@ describe('a mistake in a Service', () => {
     ]),
     [
       `${http}\nclusterIPs: [10.0.0.1, 'fd00::1', 10.0.0.2]`,
-      '6 spec.clusterIPs: it has 3 entries, and 2 are the limit',
+      '6 spec.clusterIPs: it has 3 entries, and the limit is 2',
     ],
     ['type: ExternalName', '4 spec.externalName: it is missing: the DNS name that it stands for'],
     [
@@ -162,7 +162,7 @@ describe('a mistake in a Service', () => {
         http,
         `{ name: a, annotations: { alpha.istio.io/kubernetes-serviceaccounts: '${many(257, (index) => `a${index}`)}' } }`,
       ),
-      'error 3 metadata.annotations.alpha.istio.io/kubernetes-serviceaccounts: it has 257 service accounts, and 256 are the limit',
+      'error 3 metadata.annotations.alpha.istio.io/kubernetes-serviceaccounts: it has 257 service accounts, and the limit is 256',
     ],
     [
       'apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: { name: a, annotations: { networking.istio.io/traffic-distribution: near } }\nspec: { hosts: [a.com], ports: [{ number: 80, name: http }] }\n',
@@ -211,11 +211,11 @@ describe('a mistake in an EndpointSlice', () => {
     ],
     [
       slice(`addressType: IPv4\nendpoints: [${many(1_001, () => '{ addresses: [10.0.0.1] }')}]`),
-      '5 endpoints: it has 1001 entries, and 1000 are the limit',
+      '5 endpoints: it has 1001 entries, and the limit is 1000',
     ],
     [
       slice(`addressType: IPv4\nendpoints: [{ addresses: [${many(101, () => '10.0.0.1')}] }]`),
-      '5 endpoints[0].addresses: it has 101 entries, and 100 are the limit',
+      '5 endpoints[0].addresses: it has 101 entries, and the limit is 100',
     ],
     [
       slice('addressType: IPv4\nports: [{ name: http }]'),
@@ -285,11 +285,11 @@ describe('a mistake in Endpoints', () => {
     ],
     [
       endpoints(`subsets: [{ addresses: [${many(1_001, () => '{ ip: 10.0.0.1 }')}], ${ports} }]`),
-      '4 subsets[0].addresses: it has 1001 entries, and 1000 are the limit',
+      '4 subsets[0].addresses: it has 1001 entries, and the limit is 1000',
     ],
     [
       endpoints(`subsets: [${many(257, () => `{ addresses: [{ ip: 10.0.0.1 }], ${ports} }`)}]`),
-      '4 subsets: it has 257 entries, and 256 are the limit',
+      '4 subsets: it has 257 entries, and the limit is 256',
     ],
     [endpoints('subsets: 7'), '4 subsets: 7 is not a list'],
     [endpoints('subsets: [7]'), '4 subsets[0]: 7 is not an object'],
@@ -323,7 +323,7 @@ describe('a mistake in Endpoints', () => {
       endpoints(
         `subsets: [{ addresses: [{ ip: 10.0.0.1 }], ports: [${many(257, (index) => `{ port: ${index + 1}, name: p${index} }`)}] }]`,
       ),
-      '4 subsets[0].ports: it has 257 entries, and 256 are the limit',
+      '4 subsets[0].ports: it has 257 entries, and the limit is 256',
     ],
     [
       endpoints(`subsets: [{ addresses: [{ ip: 10.0.0.1, targetRef: web-1 }], ${ports} }]`),
@@ -361,14 +361,14 @@ describe('a mistake in a Pod', () => {
     ],
     [
       `spec: { containers: [${many(129, () => '{}')}] }`,
-      '4 spec.containers: it has 129 entries, and 128 are the limit',
+      '4 spec.containers: it has 129 entries, and the limit is 128',
     ],
     ['spec: { serviceAccountName: 1 }', '4 spec.serviceAccountName: 1 is not a text'],
     ['status: { podIP: 7 }', '4 status.podIP: 7 is not a text'],
     ['status: { podIPs: 10.0.0.1 }', "4 status.podIPs: '10.0.0.1' is not a list"],
     [
       "status: { podIPs: [{ ip: 10.0.0.1 }, { ip: '::1' }, { ip: 10.0.0.3 }] }",
-      '4 status.podIPs: it has 3 entries, and 2 are the limit',
+      '4 status.podIPs: it has 3 entries, and the limit is 2',
     ],
     ['status: { podIPs: [7] }', '4 status.podIPs[0]: 7 is not an object'],
     ['status: { conditions: {} }', '4 status.conditions: {} is not a list'],

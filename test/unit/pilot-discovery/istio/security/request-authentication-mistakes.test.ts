@@ -92,10 +92,7 @@ describe('a mistake in a RequestAuthentication', () => {
     ['a.example.com/keys', "'a.example.com/keys' is not http://HOST… or https://HOST…"],
     ['https:///keys', "'https:///keys' is not http://HOST… or https://HOST…"],
     ['https://a.example.com:b', "'https://a.example.com:b' is not http://HOST… or https://HOST…"],
-    [
-      `https://a.example.com/${'b'.repeat(2_048)}`,
-      'it has 2070 characters, and 2048 are the limit',
-    ],
+    [`https://a.example.com/${'b'.repeat(2_048)}`, 'it has 2070 characters, and the limit is 2048'],
   ])('an address of keys that is none: %s', (address, reason) => {
     expect(flawsOf(`jwtRules:\n  - issuer: a\n    jwksUri: ${address}`)).toContain(
       `error 7 spec.jwtRules[0].jwksUri: ${reason}`,

@@ -53,7 +53,7 @@ describe('a mistake in a ProxyConfig', () => {
     ],
     [
       `environmentVariables: { A: ${'a'.repeat(2_049)} }`,
-      'error 5 spec.environmentVariables.A: it has 2049 characters, and 2048 are the limit',
+      'error 5 spec.environmentVariables.A: it has 2049 characters, and the limit is 2048',
     ],
     [
       'environmentVariables: { A: "a\\0" }',

@@ -121,7 +121,7 @@ describe('mcpSource', () => {
         expect.stringMatching(/^its body cannot be decoded/),
         "its body is 'a.B', and not istio.security.v1beta1.AuthorizationPolicy",
         "its name is '__proto__', and not NAMESPACE/NAME",
-        expect.stringMatching(/bytes, and 1048576 are the limit$/),
+        expect.stringMatching(/bytes, and the limit is 1048576$/),
       ]),
     );
     expect(lost()).toBeUndefined();
