@@ -28,12 +28,12 @@ export interface AdminAnswer {
   readonly body: string;
 }
 
-/** A client of Envoy's admin endpoint, at whatever address the newest epoch has it. */
+/** A client of Envoy's admin endpoint, at the current address of the newest epoch. */
 export interface AdminClient {
   /**
    * Asks once, on subscribe; emits the answer, or the error, and completes. Waits at most
-   * `timeoutMs` ms (1,000), and does not count time in which the agent could not listen. Never
-   * errors. Unsubscribing cancels the request.
+   * `timeoutMs` ms (1,000 if left out), and does not count time in which the agent could not
+   * listen. Never errors. Unsubscribing cancels the request.
    */
   request(
     method: 'GET' | 'POST',
@@ -56,8 +56,8 @@ export interface AdminClient {
 /** In bytes. The statistics of a busy sidecar are some megabytes. */
 const largestBody = 64 << 20;
 /**
- * These requests concern one epoch, so each gets a new connection: a kept connection leads to the
- * epoch before for one more question (measured, Envoy 1.36.2).
+ * These requests concern one epoch, so each gets a new connection: over a kept connection, the
+ * previous epoch answers one more request (measured, Envoy 1.36.2).
  */
 const ofOneEpoch = /^\/(?:server_info|logging|runtime_modify)(?:\?|$)/;
 
@@ -123,8 +123,8 @@ function collect(answer: IncomingMessage): Observable<AdminAnswer> {
 }
 
 /**
- * Returns a text that changes when another epoch writes to the file, or when its file replaces this
- * one.
+ * Returns a text that changes when another epoch writes to the file, or when another file takes its
+ * place.
  */
 function versionOf(file: string): string {
   try {

@@ -34,8 +34,8 @@ export async function withCompatibility(
 }
 
 /**
- * Returns a verdict if a child cannot make its sockets beside those of its parent. It may be
- * possible later.
+ * Returns a verdict if a child cannot make its sockets in the folder of its parent's sockets;
+ * undefined if it can. A folder that cannot be written to may become writable later.
  */
 function socketsFlaw(folder: string): Verdict | undefined {
   try {

@@ -2,7 +2,7 @@ import { defer, finalize, type Observable, of, switchMap } from 'rxjs';
 import type { EpochConfig } from '../epochs/ports.ts';
 import { remove, writeWhole } from '../shared/files/whole-file.ts';
 
-/** The use of a configuration file, and the result if there can be none. */
+/** The use of a configuration file, and the result if there is no file. */
 export interface ConfigUse<T> {
   use(path: string): Observable<T>;
   /** `refused`: another try would fail again. `unwritten`: another try may succeed. */
@@ -14,9 +14,9 @@ export interface ConfigUse<T> {
 /**
  * Calls `then.use` with the path of a configuration from which Envoy can start. A generated
  * bootstrap, and any configuration that something is merged over, is written to `stem` plus its
- * extension while the result of `use` is active. It is written as a whole, and only its owner can
- * read it, because it may hold tokens. Cold; errors only if `use` does: without a file it emits
- * `then.failed`.
+ * extension while the result of `use` is active. Nobody can read half of that file, and only its
+ * owner can read it, because it may hold tokens. Cold; errors only if `use` does: without a file it
+ * emits `then.failed`.
  */
 export function withConfigFile<T>(
   config: EpochConfig,

@@ -1,6 +1,6 @@
 import type { RestartAddress } from './restart-addresses.ts';
 
-/** The arguments that all epochs share. Durations are in ms, and whole seconds. */
+/** The arguments that all epochs share. Durations are in ms, and multiples of 1,000. */
 export interface EnvoyArgs {
   readonly drainDuration: number;
   readonly parentShutdownDuration: number;

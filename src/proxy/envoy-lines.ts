@@ -30,7 +30,7 @@ const levels: ReadonlyMap<string, EnvoyLine['level']> = new Map([
  */
 const accessLog = /^(?:\[\d{4}-\d\d-\d\dT|\{".*\}$)/;
 
-/** How long the rest of a message may be on its way. In ms. */
+/** A message is complete if nothing more of it comes within this time. In ms. */
 const quiet = 20;
 const longestLine = 65_536;
 const mostLines = 1_000;
@@ -39,9 +39,9 @@ const mostLines = 1_000;
  * Cuts the text of Envoy's error stream, in pieces as they come, into messages.
  *
  * A message is emitted when the next one begins, or after 20 ms without more of it: lines that have
- * no header (a trace, a dump) stay with the one before them. The last one is emitted
- * before completion. A line of more than 64 KiB and a message of more than 1,000 lines are cut, so
- * that memory is bounded whatever Envoy writes.
+ * no header (a trace, a dump) stay with the message before them. The last message is emitted before
+ * completion. A line of more than 64 KiB and a message of more than 1,000 lines are cut, so that
+ * memory is bounded whatever Envoy writes.
  *
  * A message that refuses the configuration gets the level `debug`, and loses the configuration,
  * which may hold secrets: the agent logs the refusal itself. Such a message lasts until the next
@@ -111,7 +111,7 @@ function messageCutter(emit: (line: EnvoyLine) => void) {
       pending.text.push(text);
       if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the beginning or at the end
     } else if (hasRefused) {
-      return; // Envoy says it once more, with the configuration, and ends.
+      return; // Envoy repeats its refusal, with the configuration, and ends
     } else if (pending === undefined || accessLog.test(text) || pending.text.length >= mostLines) {
       flush();
       if (text !== '') pending = { line: { level: 'info', component: 'stderr' }, text: [text] };
@@ -142,7 +142,7 @@ function messageCutter(emit: (line: EnvoyLine) => void) {
   };
 }
 
-/** Returns a message that does not go on, without the configuration that it refuses. */
+/** Returns a complete message, without the configuration that it refuses. */
 function whole({ line, text }: PendingMessage): EnvoyLine {
   const message = text.join('\n');
   return isRefusal(message)
@@ -150,18 +150,18 @@ function whole({ line, text }: PendingMessage): EnvoyLine {
     : { ...line, message };
 }
 
-/** Each epoch says this at its start, about the same configuration. */
+/** Each epoch logs this at its start, about the same configuration. */
 const repeated =
   'There is no configured limit to the number of allowed active downstream connections';
-/** Envoy 1.36 warns of these at each hot restart that succeeds. The agent logs its own line. */
+/** Envoy 1.36 logs these warnings at each hot restart that succeeds. The agent has its own line. */
 const ofHotRestart: readonly string[] = [
   'shutting down admin due to child startup',
   'terminating parent process',
 ];
 
 /**
- * Returns a function that decides whether a message of Envoy is shown: one that each epoch repeats
- * is shown once, those of each hot restart never.
+ * Returns a function that decides whether a message of Envoy is shown. A message that each epoch
+ * repeats is shown once. The messages of each hot restart are never shown.
  */
 export function toBeShown(): (message: string) => boolean {
   let isShown = false;

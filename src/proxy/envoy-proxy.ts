@@ -93,8 +93,8 @@ function entered<T>(make: () => T): T | string {
 }
 
 /**
- * Returns the exit for an unreadable override, with which Envoy would end with 1. The check reports
- * the same.
+ * Returns the exit for an override that cannot be merged: Envoy itself would end with 1. The check
+ * reports the same reason.
  */
 function notTaken(reason: string): ProcessEvent {
   return { type: 'exited', exit: { kind: 'failed', code: 1, tail: [reason] } };
@@ -137,10 +137,10 @@ function started(
         : notStarted(reason),
     outlives: detached !== undefined,
     use: (path) => {
-      const given = { config: path, override: '', ipv6: args.ipv6 };
+      const startFrom = { config: path, override: '', ipv6: args.ipv6 };
       const from$: Observable<StartFrom | undefined> = launch.sideBySide
-        ? sideBySide(given, admin, process.config)
-        : of(given);
+        ? sideBySide(startFrom, admin, process.config)
+        : of(startFrom);
       return from$.pipe(
         switchMap((from) => {
           if (from === undefined) return of(notStarted(alone));
@@ -159,15 +159,15 @@ function spawned(
   from: StartFrom,
 ): Observable<ProcessEvent> {
   process.identity = identityOf(binary);
-  const given = [
+  const epochArgs = [
     ...envoyArgs(args, { ...from, restartEpoch, restartAddress: process }),
     '--admin-address-path',
     process.addressFile,
   ];
-  if (detached !== undefined) return detached.start(process, binary, given, signals$);
+  if (detached !== undefined) return detached.start(process, binary, epochArgs, signals$);
   return spawnEnvoy({
     binary,
-    args: given,
+    args: epochArgs,
     fifo: `${folder}/envoy-rev${epoch}.stderr`,
     tools,
     stdout: 'inherit',

@@ -43,8 +43,8 @@ const asEnvoy: ScalarTag[] = [
 ];
 
 /**
- * Parses an integer. Envoy takes one that does not fit into 32 bits as a text, and also every other
- * number, such as `0.5`.
+ * Parses an integer. Envoy reads every number that is not an integer of 32 bits as a text, such as
+ * `0.5`.
  */
 function integer(text: string): number | string {
   const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text) ?? [];
@@ -86,7 +86,5 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
     },
   });
   const read = valueOfYaml(() => document.toJS() as unknown);
-  return read.ok
-    ? read
-    : { ok: false, reason: `it is not YAML that can be unfolded: ${read.reason}` };
+  return read.ok ? read : { ok: false, reason: `its aliases cannot be expanded: ${read.reason}` };
 }

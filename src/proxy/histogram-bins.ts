@@ -35,8 +35,7 @@ export function joinedBins(histograms: readonly Bins[]): Bins {
 }
 
 /**
- * Returns the values measured since an earlier look; undefined if any count is less than then.
- * Pure.
+ * Returns the values measured since an earlier look; undefined if any count is smaller now. Pure.
  */
 export function binsSince(before: Bins, now: Bins): Bins | undefined {
   if ([...before].some(([from, { count }]) => (now.get(from)?.count ?? 0) < count))

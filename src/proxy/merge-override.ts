@@ -51,7 +51,7 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
   if (!below.ok)
     return {
       ok: false,
-      reason: `${names} cannot be laid over ${nameOf(config)}${placeOf(below)}: ${below.reason}`,
+      reason: `${names} cannot be merged over ${nameOf(config)}${placeOf(below)}: ${below.reason}`,
     };
   const base = below.value ?? {};
   if (!isObject(base)) return { ok: false, reason: `${nameOf(config)} has no fields` };
@@ -70,7 +70,7 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
   };
 }
 
-/** Adds an admin layer, because only there runtime values can be set. There can be only one. */
+/** Adds an admin layer, without which no runtime value can be set. There can be only one. */
 function adminLayered(config: Fields): Fields {
   const name = 'layeredRuntime' in config ? 'layeredRuntime' : 'layered_runtime';
   const runtime = isObject(config[name]) ? config[name] : {};

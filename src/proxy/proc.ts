@@ -34,10 +34,10 @@ export interface StaleEnvoy {
 }
 
 /**
- * Returns the Envoys that write their admin address below `addressFile`, as those of an agent with
- * this folder do, and whose agent is gone: their parent does not run `program`. This includes
- * stopped processes. Processes of other users count only for root: anybody can give a process such
- * arguments.
+ * Returns the Envoys that write their admin address to `addressFile`, or to this path and a suffix,
+ * as those of an agent with this folder do, and whose agent is gone: their parent does not run
+ * `program`. This includes stopped processes. Processes of other users count only for root: anybody
+ * can give a process such arguments.
  */
 export function staleEnvoys(
   addressFile: string,

@@ -84,7 +84,7 @@ export function processes(premises: Premises) {
 
     /**
      * Publishes the admin endpoint of the newest process, if it is not published yet. The processes
-     * that were published keep a separate endpoint.
+     * that were published before it keep their endpoints, under another address file.
      */
     publishAdmin(epoch: number): void {
       const process = newest();

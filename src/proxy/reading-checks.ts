@@ -36,7 +36,7 @@ export interface CheckOptions {
   readonly explain: (config: EpochConfig, words: string) => Promise<Refusal>;
 }
 
-/** How long the rest of files that are written one by one may take. In ms. */
+/** How long a program may take to write all files of a change, one by one. In ms. */
 const rest = 100;
 
 /** Returns the checks of a proxy that is Envoy; `newest` returns the newest Envoy that runs. */

@@ -5,7 +5,7 @@ import { type Bins, joinedBins, parseBins } from './histogram-bins.ts';
 export interface DirectionCounts {
   readonly requests: number;
   readonly failures: number;
-  /** How long they took, in ms; undefined if Envoy does not measure it. */
+  /** The durations of the requests, in ms; undefined if Envoy does not measure them. */
   readonly times: Bins | undefined;
 }
 

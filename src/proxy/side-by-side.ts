@@ -18,8 +18,8 @@ export interface StartFrom {
 }
 
 /**
- * Finds out how an Envoy can be started beside the one of `admin`, and emits that once; undefined
- * if it cannot. The new one has the same configuration, but a separate admin endpoint. If clusters
+ * Emits once how an Envoy can be started beside the Envoy of `admin`; undefined if it cannot be
+ * started there. The new one has the same configuration, but a separate admin endpoint. If clusters
  * must follow that endpoint, the configuration is written to `copy`. Cold.
  */
 export function sideBySide(

@@ -12,7 +12,7 @@ import { endFirst, memory } from './memory.ts';
 
 /** The small programs that help to start an Envoy, if the machine has them. */
 export interface Tools {
-  /** Does the work of the others and of the orphan reaper; if it exists the others are not used. */
+  /** Does the work of the other tools and of the orphan reaper. If it exists, they are not used. */
   readonly guard?: string | undefined;
   readonly mkfifo: string | undefined;
   readonly setpriv: string | undefined;

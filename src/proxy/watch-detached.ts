@@ -145,9 +145,9 @@ function exitOf(
 }
 
 /**
- * Returns the exit code that is the target of a link of this user. An earlier version of the agent
- * wrote it to a file. Anything else was put there by other users, and is neither followed nor
- * waited for.
+ * Returns the exit code that is the target of a link of this user; an earlier version of the agent
+ * wrote it to a file. If another user owns the path, or it is neither, there is no exit code. No
+ * link is followed, and no FIFO is waited for.
  */
 function statusIn(path: string): number | undefined {
   try {
@@ -185,7 +185,7 @@ function openRegular(path: string): number {
 }
 
 /**
- * Returns the last bytes of a file after `from`. If the file is shorter than that it is another
+ * Returns the last bytes of a file after `from`. If the file is shorter than `from`, it is another
  * file, and all of it counts.
  */
 function readEnd(file: string, from: number): string {

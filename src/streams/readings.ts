@@ -103,7 +103,7 @@ type RawSign<Config> =
  * {@link supervise} does. Cold; never ends, never errors.
  *
  * With `quiet` the source is read once more in each window, at the first pause of that length: so
- * slow work can be done before the window closes. No reading is compared with that one.
+ * slow work can be done before the window closes. No other reading is compared with this one.
  */
 export function sourceSigns<Config>(
   { changes$, reading$ }: ConfigSource<Config>,

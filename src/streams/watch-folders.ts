@@ -38,7 +38,7 @@ export interface PathEvent {
 export interface Places {
   /** Folders whose entries are watched: path → identity. Another identity is another folder. */
   readonly folders: ReadonlyMap<string, string>;
-  /** Files, links and folders that are watched themselves, with the entries on the way to them. */
+  /** Paths that are watched themselves, with the entries on the way to their targets. */
   readonly paths: readonly string[];
 }
 
@@ -46,11 +46,11 @@ export interface Places {
 const pauses = { first: 1_000, longest: 30_000 };
 
 /**
- * Emits each change that may have happened at the places while they are among `places$`. Emits once
- * when each is watched, because earlier changes were missed. The kernel reports the entries of
- * folders one by one, and none of them is looked at. A folder that cannot be watched is tried again
- * after 1 s, doubling to 30 s. Cold; never errors, does not keep the process alive. Completes after
- * `places$` if its last value has no places.
+ * Emits each possible change at the newest of `places$`. Emits once when each place is watched,
+ * because earlier changes were missed. The kernel reports the entries of folders one by one, and no
+ * entry is looked at. A folder that cannot be watched is tried again after 1 s, doubling to 30 s.
+ * Cold; never errors, does not keep the process alive. Completes after `places$` if its last value
+ * has no places.
  */
 export function watchPlaces(
   places$: Observable<Places>,

@@ -22,7 +22,7 @@ export function at(signs: Readonly<Record<Time, string>>): string {
     const gap = inMs(time) - next;
     if (gap < 0)
       throw new Error(
-        `'${sign}' can not be drawn at ${time}: what is before it ends at ${next} ms`,
+        `'${sign}' cannot be drawn at ${time}: the part before it ends at ${next} ms`,
       );
     next += gap + drawn.length;
     return gap === 0 ? drawn : `${gap}ms ${drawn}`;

@@ -119,7 +119,7 @@ export function drawAgent(drawing: Drawing): DrawnAgent {
   return drawn;
 }
 
-/** Returns the signs of the agent until long after the end of the drawing, and the drawn ones. */
+/** Returns the signs of the agent until long after the drawing, and the signs of `diagram`. */
 function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
   const { config, beside = {}, restart = '', terminate = '' } = drawing;
   const drawnSigns: DrawnSign[] = [];

@@ -47,8 +47,8 @@ export function fakeProcesses(script: Script) {
     },
 
     /**
-     * Emits the events of a process until it exits, with `events$`, or because it obeys a signal or
-     * its child. Asks its parent to end when it should.
+     * Emits the events of a process until it exits: by `events$`, by a signal, or because its child
+     * asks for it. Asks its own parent to end when an Envoy would.
      */
     life(
       process: Running,

@@ -17,7 +17,7 @@ type Picture<T> = {
   readonly lives?: Readonly<Record<number, string>>;
 };
 
-/** These streams run the agent. The others record it, and are compared to the end. */
+/** These streams run the agent. The other streams record it, and `unsub` does not end them. */
 const running: readonly string[] = ['serving', 'outcome', 'by'];
 
 /** Maps each sign of a diagram to itself. */
@@ -45,7 +45,7 @@ export function play<T extends { readonly lives: readonly Subscriptions[] }>(
     const named = Object.entries(values).map(
       ([letter, value]) => [letter, { [name]: value }] as const,
     );
-    // The difference shows the name to the reader.
+    // The name is part of each value, so that a difference shows it.
     const named$ = stream$.pipe(map((value) => ({ [name]: value })));
     m.expectObservable(named$, running.includes(name) ? unsub : undefined).toBe(
       marbles,

@@ -37,7 +37,7 @@ export interface DrawnInputs extends Partial<Omit<Inputs, 'config$' | 'restart$'
   readonly restart$?: Observable<string>;
 }
 
-/** Emits one value a ms: the last one after everything in that ms has happened. */
+/** Emits the last value of each ms, after everything in that ms has happened. */
 const lastOfEachMs =
   <T>() =>
   (source: Observable<T>): Observable<T> =>

@@ -66,7 +66,7 @@ const trials: Readonly<Record<string, Trial>> = {
     assert.equal(
       readings.length,
       1,
-      `reading$ has emitted ${readings.length} readings: one is right`,
+      `reading$ has emitted ${readings.length} readings instead of one`,
     );
   },
   'two readings of the same content have the same hash': async (_, { read }) => {
@@ -108,7 +108,7 @@ const trials: Readonly<Record<string, Trial>> = {
       assert.equal(
         (await again.read()).hash,
         before.hash,
-        'the reading is another one when it is listened to again',
+        'the reading has changed when it is listened to again',
       );
       const changed = again.nextSign('changed');
       await stage.change();
@@ -130,7 +130,7 @@ const trials: Readonly<Record<string, Trial>> = {
     assert.ok(isListening(), 'changes$ has ended, or errored, in an outage');
     await outage.end();
     await pause(500);
-    assert.equal((await read()).hash, before.hash, 'the reading is another one after an outage');
+    assert.equal((await read()).hash, before.hash, 'the reading has changed after an outage');
     const changed = nextSign('changed');
     await change();
     await changed;

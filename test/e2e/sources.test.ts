@@ -195,7 +195,7 @@ describe.runIf(isWhole)('an agent with five sources', () => {
     expect(started()).toBe(epochs + 1);
   });
 
-  it('refuses what cannot be laid over the configuration, and names the source', async () => {
+  it('refuses what cannot be merged over the configuration, and names the source', async () => {
     const epochs = started();
     const right = document;
     document = '[{"nane": "extra"}]';

@@ -53,13 +53,13 @@ describe('at', () => {
 
   it('refuses a time that goes back', () => {
     expect(() => at({ '2s': 'a', '1s': 'b' })).toThrow(
-      "'b' can not be drawn at 1s: what is before it ends at 2001 ms",
+      "'b' cannot be drawn at 1s: the part before it ends at 2001 ms",
     );
   });
 
   it('refuses a time within a group', () => {
     expect(() => at({ '0s': 'ab', '3ms': 'c' })).toThrow(
-      "'c' can not be drawn at 3ms: what is before it ends at 4 ms",
+      "'c' cannot be drawn at 3ms: the part before it ends at 4 ms",
     );
   });
 

@@ -9,7 +9,8 @@ interface ViewKind extends SubscriptionKind {
 }
 
 /**
- * Returns the effects of an outcome of a subscription; none for an answer. Pure.
+ * Returns the effects on the stream of an outcome of a subscription; none for `answer` and
+ * `unsent`. Pure.
  *
  * @param names all names that the client now subscribes to; empty for all
  */

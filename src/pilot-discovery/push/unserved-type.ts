@@ -3,10 +3,10 @@ import type { EnvoyRequest } from '../../shared/xds/messages.ts';
 import { clientLimits } from './client-limits.ts';
 import type { Answer, ProxyEffect } from './proxy-stream.ts';
 
-/** A client may ask for this number of types that are not served. Real clients ask for a few. */
+/** The largest number of unserved types that a client may request. Real clients request a few. */
 const mostUnknown = clientLimits.unservedTypes.value;
 
-/** Answers once, without resources, if a type is not served: so the client does not wait. Pure. */
+/** Answers the first request for an unserved type without resources: so no client waits. Pure. */
 export function unservedType<State extends { readonly unknown: ReadonlySet<string> }>(
   state: State,
   { typeUrl, names }: EnvoyRequest,

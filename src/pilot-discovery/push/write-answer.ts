@@ -13,7 +13,7 @@ export interface AnswerTarget {
   readonly call: Pick<Call, 'write' | 'writableEnded' | 'destroyed'>;
 }
 
-/** A step of an answer: it waits for its turn, is written, and is taken or not. */
+/** A step of an answer: the turn in which it is written, or its progress after that. */
 export type AnswerStep =
   | {
       readonly type: 'turn';
@@ -24,10 +24,10 @@ export type AnswerStep =
   | { readonly [Type in AnswerProgress]: { readonly type: Type } }[AnswerProgress];
 
 /**
- * Writes one answer. Emits its `turn`; when the server subscribes to that, it encodes and writes
- * the answer, and emits its progress. The turn completes when the
- * answer is taken or its time is over, and at once if the stream has ended. Completes when the
- * answer is taken or stuck. Cold; never errors.
+ * Writes one answer. Emits its `turn`; when the server subscribes to `written$` of that, encodes
+ * and writes the answer, and emits its progress. The turn completes when the answer is taken or the
+ * time of the turn is over, and at once if the stream has ended. Completes when the answer is taken
+ * or stuck. Cold; never errors.
  */
 export function writeAnswer(
   { connection, variant, call }: AnswerTarget,

@@ -6,7 +6,7 @@ export interface ClaimingContent {
   /** In order. A key may occur more than once. */
   readonly resources: readonly AnyResource[];
   readonly flaws: readonly Flaw[];
-  /** Resources that close what bad resources without a good version would restrict. */
+  /** Stricter resources in the place of bad ones without a good version. See `closes`. */
   readonly closing: readonly AnyResource[];
   /** The last good versions of resources that are bad now. */
   readonly kept: ReadonlyMap<ResourceKey, AnyResource>;
@@ -19,11 +19,11 @@ export interface KeyClaim {
   readonly isBad: boolean;
   /** The last good version, if the resource is bad now. */
   readonly kept: AnyResource | undefined;
-  /** A resource that closes what the bad one would restrict. */
+  /** A stricter resource in the place of the bad one. */
   readonly closing: AnyResource | undefined;
 }
 
-/** Returns what a content has under each key; nothing if it is undefined. Pure. */
+/** Returns the parts of a content by their keys; none if the content is undefined. Pure. */
 export function claimsOf(content: ClaimingContent | undefined): ReadonlyMap<ResourceKey, KeyClaim> {
   const claims = new Map<ResourceKey, KeyClaim>();
   if (content === undefined) return claims;
@@ -48,8 +48,8 @@ export function claimsOf(content: ClaimingContent | undefined): ReadonlyMap<Reso
 /**
  * Returns the resource that counts under a key, and the flaws of the others. The first resource
  * counts. If there is none, but the resource is bad in some content, its last good version counts:
- * that of a content, or else `last`. If there is no good version, a resource that closes what the
- * bad one would restrict counts. Pure.
+ * that of a content, or else `last`. If there is no good version either, the stricter resource of a
+ * content (`closing`) counts. Pure.
  *
  * @param last the winner before
  */

@@ -38,7 +38,7 @@ export const caDefaults = {
 
 type CaVariable = keyof typeof caDefaults;
 
-/** The shortest lifetime, in ms: certificates count in seconds. */
+/** The shortest lifetime, in ms: the times in a certificate are whole seconds. */
 const shortest = 1_000;
 /** The names of istiod's Service. */
 const services = ['istiod', 'istiod-remote', 'istio-pilot'];
@@ -79,7 +79,7 @@ export function caConfig(
     .filter((host) => host !== '');
   const wrong = hosts.find((host) => !isIPv4(host) && !isDnsName(host));
   if (wrong !== undefined)
-    problems.push(`ISTIOD_CUSTOM_HOST: '${wrong}' is not a DNS name, and not an IPv4 address`);
+    problems.push(`ISTIOD_CUSTOM_HOST: '${wrong}' is neither a DNS name nor an IPv4 address`);
   const config = {
     places: {
       folder: textOf('ROOT_CA_DIR'),

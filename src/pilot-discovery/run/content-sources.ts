@@ -75,7 +75,7 @@ export interface ContentPlaces {
 }
 
 /**
- * Returns the places to read. If no setting names one, that is Kubernetes.
+ * Returns the places to read. If no setting names a place, Kubernetes is read.
  *
  * @throws Fatal if there is nothing to read
  */
@@ -83,14 +83,14 @@ export function contentPlaces(settings: ContentSettings): ContentPlaces {
   const { config, mesh } = settings;
   const folders = [...(config.configDir === '' ? [] : [config.configDir]), ...mesh.folders];
   const { servers } = mesh;
-  const named = folders.length + servers.length;
-  const registries = config.registries ?? (named > 0 ? [] : (['Kubernetes'] as const));
+  const namedCount = folders.length + servers.length;
+  const registries = config.registries ?? (namedCount > 0 ? [] : (['Kubernetes'] as const));
   const lacks = registries.flatMap((name) => {
     const lack = registrySources[name].lack(settings);
     return lack === undefined ? [] : [`--registries ${name}: ${lack}`];
   });
-  const isUnnamed = named === 0 && config.registries === undefined;
-  if (named + registries.length === 0 || (isUnnamed && lacks.length > 0))
+  const isUnnamed = namedCount === 0 && config.registries === undefined;
+  if (namedCount + registries.length === 0 || (isUnnamed && lacks.length > 0))
     throw new Fatal(
       '--configDir is missing: name the folder of YAML files with the resources, or read them from Kubernetes (--kubeconfig)',
       exitCodes.usage,
@@ -101,8 +101,8 @@ export function contentPlaces(settings: ContentSettings): ContentPlaces {
 
 /**
  * Returns the sources, in order of precedence: the MeshConfig, folders, other control planes,
- * registries. If one resource is in two, that of the first is used. The MeshConfig of the API is
- * used if there is no file.
+ * registries. If two sources have one resource, the first source counts. The MeshConfig of the API
+ * is used if there is no file.
  */
 export function contentSources(
   settings: ContentSettings,
@@ -130,7 +130,7 @@ export function contentSources(
 
 const written = ({ writeBody }: ContentSettings) => (writeBody === undefined ? {} : { writeBody });
 
-/** The root namespace has rules for all namespaces. */
+/** Returns the source of a server. It always needs the root namespace, whose rules are for all. */
 function serverSource(
   { config, mesh, writeBody }: ContentSettings,
   server: ConfigServer,
@@ -146,7 +146,10 @@ function serverSource(
   };
 }
 
-/** Both settings are in one ConfigMap. Networks of a file are used instead of those in it. */
+/**
+ * Returns the source of the ConfigMap, which has the MeshConfig and the MeshNetworks; a file of
+ * MeshNetworks replaces the latter.
+ */
 function mapSources(settings: ContentSettings): readonly ContentSource[] {
   const event$ = meshMapSource(kubernetesApi(settings), settings.config.podNamespace);
   return settings.networks.origin === 'none'

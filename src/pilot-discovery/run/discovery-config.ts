@@ -41,7 +41,7 @@ export interface SecureConfig {
   readonly filesAre: 'given' | 'mounted';
   /** A file of more roots that verify clients; empty for none. */
   readonly moreRoots: string;
-  /** Whether a caller may be a node of another namespace or account. */
+  /** Whether the node may have another namespace or account than its authenticated caller. */
   readonly nodes: 'own' | 'any';
   readonly tokens: TokenConfig;
 }
@@ -69,7 +69,7 @@ export interface DiscoveryConfig {
   readonly configReaders: ConfigReaders;
   /** The longest time over which proxies are sent elsewhere at the end. All durations are in ms. */
   readonly shutdownDuration: number;
-  /** How long large removals are held back; 0 for not at all. */
+  /** How long large removals are held back; 0 if they never are. */
   readonly massRemovalHold: number;
   /** `age`: the time after which a proxy must connect again; 0 for never. */
   readonly keepalive: { readonly interval: number; readonly timeout: number; readonly age: number };
@@ -89,7 +89,7 @@ export interface DiscoveryConfig {
   readonly pushThrottle: number;
   /** The addresses from which no keys of issuers are fetched. */
   readonly blockedRanges: BlockedRanges;
-  /** From one analysis for the status of resources to the next, in ms; undefined if it is off. */
+  /** The time between two analyses for the status of resources, in ms; undefined if it is off. */
   readonly analysisInterval: number | undefined;
   /** `istiod-0`, or the name of the machine. */
   readonly podName: string;

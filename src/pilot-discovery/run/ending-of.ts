@@ -54,7 +54,7 @@ export function endingOf(
     timer(giveBackLimit, scheduler),
   ).pipe(
     take(1),
-    observeOn(scheduler), // a view is emitted before its event, which must be the first of the two
+    observeOn(scheduler), // a view is emitted before its event, which must come before `over`
   );
   const over: DiscoveryEvent = { type: 'over' };
   return {

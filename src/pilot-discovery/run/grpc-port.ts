@@ -56,7 +56,7 @@ export function boundedServer(
     'grpc.max_concurrent_streams': clientLimits.streamsOfConnection.value,
     'grpc.max_connection_idle_ms': clientLimits.idle.value,
     'grpc-node.max_session_memory': clientLimits.session.value / 1_000_000, // in MB
-    'grpc.enable_channelz': 0, // it counts each message, and nobody reads that
+    'grpc.enable_channelz': 0, // it would count each message, and nobody reads the counts
     ...(keepalive.age > 0 && {
       'grpc.max_connection_age_ms': keepalive.age,
       'grpc.max_connection_age_grace_ms': Math.min(grace, keepalive.age),

@@ -60,7 +60,7 @@ function listenWith(
     tls.on('secureConnection', (socket) => {
       const isRefused = !socket.authorized && socket.getPeerX509Certificate() !== undefined;
       const verdict = String(socket.authorizationError);
-      // OpenSSL ends a connection whose certificate has a bad signature, although TLS went well.
+      // OpenSSL ends a connection whose client certificate has a bad signature after the handshake.
       socket.on('error', () => {
         if (isRefused) refuse(socket, `the client certificate is not verified: ${verdict}`);
       });

@@ -36,14 +36,14 @@ import type { CaConfig } from './ca-config.ts';
 /** The certificate authority of a control plane that runs. */
 export interface MeshAuthority {
   /**
-   * Its keys when they are read, and the results of publishing its roots in the API. Cold: a
-   * subscription is a watcher.
+   * Emits each reading of the keys of the authority, and each result of publishing its roots in the
+   * API. Cold: each subscription has its own watchers.
    */
   readonly event$: Observable<AuthorityEvent>;
   readonly service$: SecureService<AuthorityEvent>;
   /**
-   * Emits the certificates of the control plane by this authority, while there is one; otherwise
-   * the events of `files$`.
+   * Emits the certificates that this authority signs for the control plane, while there is an
+   * authority; otherwise the events of `files$`.
    */
   readonly servingOr$: (files$: Observable<ServingEvent>) => Observable<ServingEvent>;
 }

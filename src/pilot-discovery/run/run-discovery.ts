@@ -57,10 +57,9 @@ import { type Built, type Snapshot, snapshots, type StoreStep } from '../environ
 
 export interface DiscoveryParts {
   readonly config: DiscoveryConfig;
-  /**
-   * The events of the sources, and the names of the sources that a proxy's first answer waits for.
-   */
+  /** The events of the sources. */
   readonly event$: Observable<StoreEvent>;
+  /** The names of the sources that must be synced before a proxy gets its first answer. */
   readonly sources: readonly string[];
   /** The Kubernetes API that reviews tokens; undefined if none is named. */
   readonly findApi: FindAccess | undefined;

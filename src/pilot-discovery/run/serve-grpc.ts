@@ -32,7 +32,7 @@ export interface SecurePort {
   /** The certificates of the port. It is opened with the first one. */
   readonly serving$: Observable<ServingEvent>;
   readonly identify$: Identify;
-  /** Whether a caller may be a node of another namespace or account. */
+  /** Whether the node may have another namespace or account than its authenticated caller. */
   readonly nodes: 'own' | 'any';
   /** The services besides xDS. */
   readonly services: readonly SecureService<DiscoveryEvent>[];
@@ -48,7 +48,7 @@ export interface GrpcPorts {
 
 export interface ServeGrpcOptions
   extends Omit<AdsOptions, 'nodeFlaw' | 'secretsFor$' | 'cut'>, GrpcLimits {
-  /** Emits the secrets that a caller may have, of those that it names. */
+  /** Emits those of the named secrets that a caller may have. */
   readonly secretsOf$: (
     caller: Caller | undefined,
     names: ReadonlySet<string>,
@@ -124,7 +124,7 @@ function servePlain(
   };
 }
 
-/** Returns why a control plane may not read resources; undefined if it may, and for a proxy. */
+/** Returns why a control plane may not read resources; undefined if it may, or for a proxy. */
 const readerFlaw = (
   { configReaders }: ServeGrpcOptions,
   node: Node,

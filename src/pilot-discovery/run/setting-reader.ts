@@ -16,9 +16,9 @@ export interface SettingReader {
   readonly given: GivenDiscoveryFlags;
   /** The value that was given, or the default. */
   readonly flag: (name: DiscoveryFlagName) => string;
-  /** Undefined if the variable is empty, too. */
+  /** The value of a variable; undefined if it is not set, or empty. */
   readonly variable: (name: string) => string | undefined;
-  /** Undefined if the flag is empty. */
+  /** The address in a flag; undefined if the flag is empty or wrong. */
   readonly address: (name: DiscoveryFlagName) => ListenAddress | undefined;
   /** A duration in ms. */
   readonly ofFlag: (name: DiscoveryFlagName) => number;

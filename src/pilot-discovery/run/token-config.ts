@@ -2,7 +2,7 @@ import { type IssuerRule, readIssuerRule } from '../istio/security/read-issuer-r
 
 /** How the tokens of callers are reviewed. */
 export interface TokenConfig {
-  /** A token that the Kubernetes API reviews must be for one of them. */
+  /** A token that the Kubernetes API reviews must have one of these audiences. */
   readonly audiences: readonly string[];
   /** The issuer whose tokens the control plane verifies; undefined if there is none. */
   readonly rule: IssuerRule | undefined;
@@ -30,7 +30,7 @@ export function tokenConfig(env: Readonly<Record<string, string | undefined>>): 
     .split(',')
     .map((audience) => audience.trim())
     .filter((audience) => audience !== '');
-  // Without one, the API would accept a token for itself.
+  // Without an audience, the API would accept a token whose audience is the API itself.
   if (audiences.length === 0)
     problems.push(`TOKEN_AUDIENCES: '${textOf('TOKEN_AUDIENCES')}' names no audience`);
   const read = textOf('JWT_RULE') === '' ? undefined : readIssuerRule(textOf('JWT_RULE'));

@@ -46,7 +46,7 @@ export async function wholeDiscovery(whole: WholeDiscovery): Promise<void> {
   for (const line of startLines(config, places, warnings, dumped)) write(line);
   const step$ = discoveryOf(settings, places);
   const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
-    let last: DiscoveryEvent | undefined; // not its views: they have clients that are gone
+    let last: DiscoveryEvent | undefined; // its views would keep clients that are gone
     step$.subscribe({
       next: ({ before, value }) => {
         last = value;

@@ -4,7 +4,7 @@ import { setNewest } from '../../shared/maps/set-newest.ts';
 export type CallerRefusals = ReadonlyMap<string, Refusals>;
 
 interface Refusals {
-  /** When the log had a line, in ms since 1970. */
+  /** When the log had its last line about the client, in ms since 1970. */
   readonly saidAt: number;
   /** The refusals since that line. */
   readonly more: number;

@@ -4,11 +4,11 @@ import type { ChangeClass } from '../environment/changes.ts';
 interface PushTrace {
   readonly snapshot: number;
   readonly class: ChangeClass;
-  /** The changed keys, as far as the list has room; and their number. */
+  /** The first changed keys, and the number of all. */
   readonly keys: readonly string[];
   readonly changed: number;
   readonly changedAt: number;
-  /** When the building began, and when it ended. */
+  /** When the build of the snapshot began, and when it ended. */
   readonly dueAt: number;
   readonly builtAt: number;
   readonly answered: Reached;

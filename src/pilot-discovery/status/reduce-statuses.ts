@@ -132,7 +132,10 @@ export function reduceStatuses(before: StatusesState, event: StatusesEvent): Nex
   }
 }
 
-/** The resources whose status differs from an analysis that knows their last change are pending. */
+/**
+ * Makes the resources pending whose status differs from the analysis. A resource that was changed a
+ * moment ago waits for the next analysis, because this one may lack the change.
+ */
 function afterAnalysis(
   state: StatusesState,
   { messages, now }: Extract<StatusesEvent, { readonly type: 'analyzed' }>,
@@ -184,9 +187,9 @@ function next(state: StatusesState): Next {
 }
 
 /**
- * If an object was changed or removed meanwhile, the next analysis is for it. If a right is
- * missing, the other objects of the kind wait for the next analysis. After any other failure all
- * objects wait, longer and longer.
+ * If the object was changed or removed meanwhile, it waits for the next analysis. If a right is
+ * missing, the other objects of the kind wait for that too. After any other failure all objects
+ * wait, longer and longer.
  */
 function afterWriting(
   state: StatusesState,

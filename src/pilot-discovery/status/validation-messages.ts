@@ -39,7 +39,7 @@ export function validationMessages(
 
 function messageOf({ code, field, reason }: AnalysisFinding): ValidationMessage {
   const text = field === '' ? reason : `${field}: ${reason}`;
-  // As bytes and back, half a character is a whole one: the API would replace it.
+  // The cut may leave half a surrogate pair, which the API would replace: it is replaced here.
   const name = Buffer.from(text.slice(0, most.characters)).toString();
   return {
     documentationUrl: `https://istio.io/v1.26/docs/reference/config/analysis/${code.toLowerCase()}/`,

@@ -2,15 +2,15 @@ const block = /-----BEGIN X509 CRL-----([A-Za-z0-9+/=\s]*)-----END X509 CRL-----
 const begin = /-----BEGIN X509 CRL-----/g;
 
 /**
- * Returns why a list of revoked certificates, in PEM, cannot be used; undefined if it can. Only
- * its frame is read. Pure.
+ * Returns why a list of revoked certificates, in PEM, cannot be used; undefined if it can. Reads
+ * only the PEM and the outermost element of each list. Pure.
  */
 export function crlFlaw(text: string): string | undefined {
   const bodies = crlBodies(text);
   return typeof bodies === 'string' ? bodies : undefined;
 }
 
-/** Returns the CRLs of a PEM text, DER each; or why there is none, or one does not parse. Pure. */
+/** Returns the CRLs of a PEM text, each as DER; or why they cannot be read. Pure. */
 export function crlBodies(text: string): readonly Buffer[] | string {
   const bodies = [...text.matchAll(block)].map(([, body = '']) => Buffer.from(body, 'base64'));
   const begins = text.match(begin)?.length ?? 0;

@@ -23,9 +23,9 @@ const longestSubject = 100;
 
 /**
  * Judges CRLs. Envoy refuses each certificate whose authority, or an authority above it, has no
- * current CRL; so each of these authorities that is valid now needs one. CRLs of other authorities
- * are not judged, and neither is an authority whose key cannot be read: it vouches for nobody.
- * Pure.
+ * current CRL; so each of these authorities that has not expired needs one. CRLs of other
+ * authorities are not judged, and neither is an authority whose key cannot be read: it vouches for
+ * nobody. Pure.
  *
  * @param authorities the roots, and the intermediate certificates
  * @param now ms since 1970
@@ -92,7 +92,7 @@ function keysByName(authorities: readonly Authority[]): KeysByName {
   return keys;
 }
 
-/** Returns until when the CRLs of an authority count; or why they do not. */
+/** Returns when the CRLs of an authority expire, in ms since 1970; or why they cannot be used. */
 function endOf(
   { certificate, publicKey, fields }: Authority,
   keys: KeysByName,

@@ -22,7 +22,7 @@ export const tags = {
 
 /** A tag of more than one byte has these bits; a length of more than one byte has this bit. */
 const [manyTags, longLength] = [0x1f, 0x80];
-/** The most bytes of a length: an element has less than 16 MiB. */
+/** The largest number of bytes in a length: an element has less than 16 MiB. */
 const mostLengthBytes = 3;
 
 /**

@@ -6,7 +6,7 @@ export interface IssuerFields {
   readonly issuer: Uint8Array;
   /** Its subject key identifier; undefined if it has none. */
   readonly keyId: Uint8Array | undefined;
-  /** Whether its key usage allows it to sign CRLs; without one, everything is allowed. */
+  /** Whether its key may sign CRLs: without a key usage in the certificate, it may. */
   readonly revoking: 'allowed' | 'not allowed';
 }
 

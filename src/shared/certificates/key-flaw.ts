@@ -31,8 +31,8 @@ export function privateKeyBlock(pem: Buffer): Buffer | undefined {
 }
 
 /**
- * Returns why a text that looks like PEM is not PEM, if it begins with a byte order mark; otherwise
- * ''. Pure.
+ * Returns the end of a message about a text that is not PEM, if it begins with a byte order mark;
+ * otherwise ''. Pure.
  */
 export function markOf(bytes: Buffer): string {
   const marks = ['efbbbf', 'feff', 'fffe'].map((mark) => Buffer.from(mark, 'hex'));
@@ -47,7 +47,7 @@ const shortestRsa = 2_048;
 /**
  * The object identifier of an ECDSA key (RFC 5480), and the start of the identifier of its curve.
  */
-const named = Buffer.from('06072a8648ce3d020106', 'hex');
+const namedCurveKey = Buffer.from('06072a8648ce3d020106', 'hex');
 const curves: readonly string[] = ['prime256v1', 'secp384r1', 'secp521r1'];
 
 /**
@@ -89,7 +89,7 @@ export function publicKeyFlaw(publicKey: KeyObject): string | undefined {
         ? `is of RSA with ${modulusLength} bits, and Envoy takes ${shortestRsa} or more`
         : undefined;
     case 'ec':
-      if (!publicKey.export({ type: 'spki', format: 'der' }).includes(named))
+      if (!publicKey.export({ type: 'spki', format: 'der' }).includes(namedCurveKey))
         return 'has the parameters of its curve, and Envoy takes a curve by its name';
       return curves.includes(namedCurve)
         ? undefined

@@ -117,7 +117,7 @@ function mismatch(certificate: X509Certificate, key: KeyObject, chain: string): 
   const place = others.findIndex((other) => other.checkPrivateKey(key)) + 2;
   const { serialNumber } = certificate;
   const certificateWords = `subject ${subjectOf(certificate).slice(0, longestSubject) || 'none'}, serial ${serialNumber}, public key ${fingerprint(certificate.publicKey)}`;
-  const keyWords = `the public key of the key is ${fingerprint(createPublicKey(key))}`;
+  const keyWords = `the public key of the private key is ${fingerprint(createPublicKey(key))}`;
   const fix =
     place > 1
       ? `it is that of certificate ${place} of the chain, which has to be the first`

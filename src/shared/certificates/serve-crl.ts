@@ -31,7 +31,7 @@ export interface ServedCrl {
   /** Why the newest content is not served. */
   readonly flaw: string | undefined;
   readonly revoked: number;
-  /** When the first of them must have been replaced, in ms since 1970; undefined without a text. */
+  /** When the first of the CRLs must be replaced, in ms since 1970; undefined if there are none. */
   readonly until: number | undefined;
 }
 
@@ -48,14 +48,14 @@ type GoodCrls = Extract<ParsedCrls, { readonly kind: 'crls' }>;
 interface CrlState<Carried> {
   readonly input: CrlInput<Carried> | undefined;
   readonly served: ServedCrl;
-  /** The last ones that could be served. */
+  /** The last CRLs that could be served. */
   readonly good: GoodCrls | undefined;
   /** When the content is gone for good, in ms since 1970; undefined while it is there. */
   readonly goneAt: number | undefined;
 }
 
 interface WaitEffect {
-  /** In ms; undefined for no end. */
+  /** In ms; undefined to wait for the next input. */
   readonly pause: number | undefined;
 }
 
@@ -63,7 +63,7 @@ export const noCrl: ServedCrl = { text: '', flaw: undefined, revoked: 0, until: 
 
 /** In ms. */
 const pauses = {
-  /** From absent CRLs to taking the revocation back: a program may be replacing the file. */
+  /** How long CRLs must be absent to be gone: a program may be replacing the file. */
   gone: 1_000,
   /** From a refused text to the next look: a CRL may become valid without a change. */
   refused: 30_000,
@@ -72,10 +72,10 @@ const pauses = {
 } as const;
 
 /**
- * Emits the CRLs that can be served, for each input at once, and when they change without one: an
- * expired CRL is not served, because Envoy would refuse every certificate. If a text cannot be
- * served, the last one that could stays, as long as it still can. If CRLs are gone for 1 s, there
- * are none. Cold; never completes before its source, never errors.
+ * Emits the CRLs that can be served: at once for each input, and when time changes them. An expired
+ * CRL is not served, because Envoy would refuse every certificate. If a text cannot be served, the
+ * last good text stays, as long as it is good. If CRLs are absent for 1 s, none are served. Cold;
+ * never completes before its source, never errors.
  */
 export function serveCrl<Carried>(
   scheduler: SchedulerLike = asyncScheduler,
@@ -137,7 +137,7 @@ function withoutContent<Carried>(
   return [kept, [{ pause: goneAt - now }]];
 }
 
-/** The last good text stays, if it still is good. */
+/** The last good text stays, if it is still good. */
 function withFlaw<Carried>(
   state: CrlState<Carried>,
   flaw: string | undefined,

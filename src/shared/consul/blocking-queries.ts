@@ -22,8 +22,8 @@ export interface StateAt<T> {
 
 export interface Queried<T> {
   /**
-   * Asks once, on subscribe, for a state that differs from the one at `index`; for any state if
-   * that is 0.
+   * Asks once, on subscribe, for a state that differs from the state at `index`; for any state if
+   * `index` is 0.
    */
   query(index: number): Observable<StateAt<T>>;
 }
@@ -31,7 +31,7 @@ export interface Queried<T> {
 export interface QueryTimes {
   /** How long Consul delays an answer without news, in ms. */
   readonly wait: number;
-  /** How long an answer may take in addition, in ms. */
+  /** How long an answer may take beyond this delay, in ms. */
   readonly timeout: number;
   /** Returns a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
   readonly random: () => number;
@@ -50,16 +50,16 @@ const costs = { new: 1_000, same: 10_000, owed: 10_000 };
 const spread = 0.2;
 
 /**
- * Asks for a state, and then each time for one that differs from the last. Emits the state of each
- * answer, even if it is the same. Cold. Never completes; errors with a query, or if its answer does
- * not come in time.
+ * Asks for a state, and then again and again for a state that differs from the last one. Emits the
+ * state of each answer, even if it is the same. Cold. Never completes; errors if a query does, or
+ * if its answer does not come in time.
  *
- * If the index goes back, it belongs to another history: the next query starts from 0. With an
- * index of 0 Consul would answer each query at once: it counts as 1.
+ * If the index goes back, Consul has other data than before: the next query starts from 0. An index
+ * of 0 in an answer counts as 1, because Consul answers a query from 0 at once.
  *
  * If Consul answers at once again and again, pauses follow: after ten answers with news in a row,
- * one query per 1 s; after two answers without news, one per 10 s. A `spacing` holds
- * for each query.
+ * one query per 1 s; after two answers without news, one per 10 s. A `spacing` holds for each
+ * query.
  */
 export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Observable<T> {
   const { wait, timeout, random, spacing = 0, place$ = of(undefined) } = times;

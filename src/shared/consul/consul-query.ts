@@ -30,8 +30,8 @@ export function consulUrl({ address = '' }: ConsulServer, path: string): string 
 
 /**
  * Returns a query of Consul's HTTP API, with the credentials that the files have at that time. It
- * errors with the reason if Consul has no leader and cannot know the state, or does not show all of
- * it.
+ * errors with the reason if Consul has no leader, and so may have an old state, or if Consul does
+ * not show all of the state.
  *
  * The query from index 0 is `consistent`: a leader that has just started answers others before it
  * has read all its data.
@@ -60,7 +60,7 @@ export function consulQuery<T>(
   };
 }
 
-/** Returns the index of an answer; throws if Consul refuses, or cannot know the state. */
+/** Returns the index of an answer; throws if Consul refuses, or may have an old state. */
 function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: CredentialFiles): number {
   const index = /^\d+$/.test(String(headers['x-consul-index']))
     ? Number(headers['x-consul-index'])
@@ -79,7 +79,7 @@ function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: Credent
   if (!Number.isSafeInteger(index))
     throw new Error(`it answers ${status} without X-Consul-Index: is this Consul?`);
   if (headers['x-consul-knownleader'] === 'false')
-    throw new Error('it has no leader now, and may not know what is new');
+    throw new Error('it has no leader now, so its answer may be old');
   return index;
 }
 

@@ -36,8 +36,8 @@ const piece = 64 << 10;
 
 /**
  * Reads a file that others may have put there, up to `most` bytes: a regular file, or a link to
- * one, as Kubernetes mounts them. Neither waits for anything else nor reads it. Synchronous,
- * so only for small files; never throws.
+ * one, as Kubernetes mounts them. Anything else at the path is neither waited for nor read.
+ * Synchronous, so only for small files; never throws.
  */
 export function readOutsideSync(path: string, most: number): OutsideFile {
   let fd: number | undefined;
@@ -111,7 +111,7 @@ export function outsideFlaw(path: string, most: number): string | undefined {
   try {
     return flawOf(statSync(path), most)?.reason;
   } catch {
-    return undefined; // the reader reports why that fails
+    return undefined; // the reader of the file reports the failure
   }
 }
 

@@ -86,8 +86,8 @@ function flushFolder(folder: string): void {
  */
 export function removeUnfinished(folder: string): void {
   try {
-    const left = readdirSync(folder).filter((name) => unfinished.test(name));
-    for (const path of left.map((name) => join(folder, name))) {
+    const names = readdirSync(folder).filter((name) => unfinished.test(name));
+    for (const path of names.map((name) => join(folder, name))) {
       const stats = lstatSync(path, { throwIfNoEntry: false });
       if (stats?.isFile() === true && stats.uid === process.geteuid?.()) remove(path);
     }

@@ -62,8 +62,8 @@ export function openSslReason(message: string): string {
 }
 
 /**
- * Explains why a certificate is for none of these names, each with its type in front; undefined if
- * it is for one. `subjectAltName` is the text that Node has for its names. Pure.
+ * Returns an error if a certificate has none of these names, such as `DNS:a.test`; undefined if it
+ * has one. `subjectAltName` is the text that Node has for the names of the certificate. Pure.
  */
 export function nameFlaw(
   subjectAltName: string | undefined,

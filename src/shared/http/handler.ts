@@ -2,9 +2,9 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Observable } from 'rxjs';
 
 /**
- * Answers one request, on subscribe. Emits what the request asks of the program, or what it has
- * shown, if anything. When the connection ends, it is unsubscribed, which cancels the answer. An
- * error is answered by 500.
+ * Answers one request, on subscribe. May emit signs: an order to the program, such as a drain, or
+ * an event, such as a failed probe. When the connection ends, it is unsubscribed, which cancels the
+ * answer. An error is answered by 500.
  */
 export type Handler<Sign = never> = (
   request: IncomingMessage,

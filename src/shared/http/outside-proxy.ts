@@ -9,9 +9,9 @@ export interface OutsideProxy {
    */
   readonly url: string;
   /**
-   * The exceptions, which are asked without it: hosts, each with all names below it, addresses, or
-   * ranges such as `10.0.0.0/8`. A host or an address may have a `:port`; `*` means everything. One
-   * text may have several, separated by commas.
+   * The servers that are asked without the proxy: hosts, each with all names below it, addresses,
+   * or ranges such as `10.0.0.0/8`. A host or an address may have a `:port`; `*` means everything.
+   * One text may have several, separated by commas.
    */
   readonly except: readonly string[];
 }

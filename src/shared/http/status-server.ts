@@ -122,8 +122,8 @@ function serverOf<Sign>(
 
 /**
  * Watches connections without a request: closes each after a while, and the oldest one as soon as
- * there are too many. Looks at them while it is subscribed to and there are some. Never completes,
- * never errors.
+ * there are too many. `looks$` looks at them each second while there are any. It never completes
+ * and never errors.
  */
 function idleConnections() {
   const since = new Map<Socket, number>();

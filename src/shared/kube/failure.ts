@@ -25,7 +25,7 @@ const toReadThem = 'allow it by a Role with get, list and watch, and a RoleBindi
 const longest = 400;
 
 /**
- * Returns the failure of an answer that is a refusal; `where` is the question. Pure.
+ * Returns the failure of an answer that is a refusal; `where` is the URL that was asked. Pure.
  *
  * @param forbidden the advice if a right is missing
  */
@@ -69,7 +69,8 @@ function statusMessage(body: string): string {
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined; // of each address of a name
+  // A host with several addresses has an error for each of them.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   const { message, code } = (first instanceof Error ? first : error) as NodeJS.ErrnoException;
   if (
     code === 'DEPTH_ZERO_SELF_SIGNED_CERT' ||

@@ -16,8 +16,8 @@ export const isAccessNamed = (
 ): boolean => kubeconfig !== '' || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 
 /**
- * Returns how to find the access of a kubeconfig; without one that of the service account of the
- * pod.
+ * Returns how to find the access of a kubeconfig; if none is named, the access of the service
+ * account of the pod.
  *
  * @param kubeconfig a path, or several with `:` between them; empty for none
  * @param folder the folder with the token and the root of the service account

@@ -57,9 +57,9 @@ export interface FollowState {
   readonly version: string | undefined;
   /** Consecutive failures. */
   readonly failures: number;
-  /** The watch before sent nothing at all. */
+  /** The last watch sent nothing at all. */
   readonly isSilent: boolean;
-  /** The API has forgotten the version before, and has sent nothing since. */
+  /** The API has forgotten the last version, and has sent nothing since. */
   readonly isForgotten: boolean;
   /** The signs of the last event. */
   readonly signs: readonly FollowSign[];
@@ -183,10 +183,10 @@ function watchEvent(state: FollowState, value: unknown, random: number): Next {
 }
 
 /**
- * Asks again: at once after the first report that a version is too old, otherwise after a pause,
- * which is reported. Then it goes one step back. After a refusal, the step may be the wrong one.
- * After an outage, the API may have the data of a backup, in which the version does not exist yet:
- * a watch from there would report nothing for a long time.
+ * Lists the objects again: at once after the first report that a version is too old, otherwise
+ * after a pause, which is reported. After a 404 it also looks for the kind again. It does not watch
+ * from the last version: after an outage, the API may have the data of a backup, in which that
+ * version does not exist yet, and such a watch would report nothing for a long time.
  */
 function failed(before: FollowState, { reason, status, pause }: KubeFailure, random: number): Next {
   const failures = before.failures + 1;

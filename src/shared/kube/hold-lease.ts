@@ -38,7 +38,7 @@ export interface LeaseOptions {
 
 /**
  * Takes part in the election of one instance, by a Lease of the API. Emits when this instance is
- * elected, and when it leads no longer. If it is unsubscribed before `end$` emits, the lease is not
+ * elected, and when it no longer leads. If it is unsubscribed before `end$` emits, the lease is not
  * given back: the next instance takes it when it has run out.
  *
  * Cold; never completes, never errors.
@@ -67,7 +67,7 @@ export function holdLease(
           : api.merge(path, body, { forbidden });
       return merge(
         answer$.pipe(map((answer) => ({ type: 'written' as const, answer, random: random() }))),
-        // A timer measures time that passes. The clock of the machine may jump.
+        // A timer measures the time that passes, even if the clock of the machine jumps.
         timer(leaseTimes.deadline, scheduler).pipe(
           map(() => ({ type: 'deadline' as const, attempt: effect.attempt })),
         ),
@@ -102,7 +102,7 @@ export function holdLease(
   );
 }
 
-/** Returns the lease, or its change, JSON. Its times are for people. Pure. */
+/** Returns the lease, or a change of it, as JSON. Only people read its times. Pure. */
 function leaseBody(
   { lease, why }: Pick<Extract<ElectionEffect, { readonly type: 'write' }>, 'lease' | 'why'>,
   { name, holder, now }: { readonly name: string; readonly holder: string; readonly now: number },

@@ -99,7 +99,7 @@ const silence = 150_000;
  * Connections are kept briefly, because a watch follows its list. A connection whose other end is
  * gone is closed after 40 s without an answer to the kernel. In ms.
  */
-const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
+const agentOptions = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
 
 /**
  * Returns the API of the access. Its connections close when they are no longer used.
@@ -116,7 +116,7 @@ export function kubeApi(
     ...accessQuestion(access, program),
     agent:
       access.server.startsWith('https:') &&
-      (agent ??= new (process.getBuiltinModule('node:https').Agent)(kept)),
+      (agent ??= new (process.getBuiltinModule('node:https').Agent)(agentOptions)),
   });
   /** Asks with the current access; `failed` turns a failure into a value. */
   function ask<T>(
@@ -187,7 +187,7 @@ interface ExpectedAnswer extends Required<Pick<WriteOptions, 'decode'>> {
   readonly forbidden?: string;
 }
 
-/** Returns the answer to expect if an object is written. */
+/** Returns the answer that is expected to the write of an object. */
 const asWritten = (forbidden: string): ExpectedAnswer => ({
   decode: decodeJson,
   statuses: [200, 201],
@@ -236,7 +236,7 @@ function watched(message: IncomingMessage, decode: Decode): Observable<WatchSign
 }
 
 /**
- * Emits each line of an answer as it arrives. Must be subscribed as soon as the answer is there.
+ * Emits each line of an answer as it arrives. Must be subscribed to as soon as the answer arrives.
  */
 function lines(message: IncomingMessage, most: number): Observable<Buffer> {
   return new Observable((subscriber) => {

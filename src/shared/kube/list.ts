@@ -10,8 +10,8 @@ export type ListedObjects =
   | { readonly ok: false; readonly failure: KubeFailure };
 
 /**
- * The most objects in all; the most answers; and the most characters of `continue`. A server may
- * send pages with fewer objects than it is asked for, even with none.
+ * The largest numbers of objects, of answers, and of characters in `continue`. A server may send
+ * pages with fewer objects than it is asked for, even with none.
  */
 const most = { all: 200_000, pages: 2_000, continue: 16_384 };
 /**
@@ -33,7 +33,7 @@ interface Page {
   readonly failure?: KubeFailure;
 }
 
-/** The HTTP status of an answer that is of no use: the API has answered, as far as it goes. */
+/** The HTTP status of a failure if an answer cannot be used: the API itself can be reached. */
 const answered = 200;
 
 const nothingListed: Page = {

@@ -4,7 +4,7 @@ import { unreachable } from '../../operators/tagged-union.ts';
 import type { FollowSign } from './follow-state.ts';
 import { type KubeObject, objectKey } from './kube-object.ts';
 
-/** The part of an object that is kept. As long as nothing has changed, it is the same object. */
+/** The part of an object that is kept. It stays the same JavaScript object until it changes. */
 export interface StoredObject<T> {
   readonly key: string;
   readonly resourceVersion: string;
@@ -41,7 +41,8 @@ export function objectStore<T>(
   return defer(() => {
     const objects = new Map<string, StoredObject<T>>();
     let isListed = false;
-    let versions: 'trusted' | 'of before an outage' = 'trusted';
+    // Untrusted from an outage to the next list.
+    let versions: 'trusted' | 'untrusted' = 'trusted';
     function set(object: KubeObject): readonly ObjectChange<T>[] {
       const [key, { resourceVersion }] = [objectKey(object), object.metadata];
       const before = objects.get(key);
@@ -77,7 +78,7 @@ export function objectStore<T>(
           case 'current':
             return { ...unchanged, isListed };
           case 'lost':
-            versions = 'of before an outage';
+            versions = 'untrusted';
             return {
               ...unchanged,
               isListed,

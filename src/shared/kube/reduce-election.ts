@@ -8,11 +8,11 @@ import type { KubeFailure } from './failure.ts';
 import type { KubeAnswer } from './kube-api.ts';
 import { asObject } from './kube-object.ts';
 
-/** In ms. They are those of the controllers of Kubernetes. */
+/** The same times as in the controllers of Kubernetes. In ms. */
 export const leaseTimes = {
-  /** Another instance may take a lease that was not renewed for so long. */
+  /** Another instance may take a lease that was not renewed for this time. */
   lasts: 15_000,
-  /** The holder stops if so much time is over since it sent its last renewal that succeeded. */
+  /** The holder stops this time after it sent its last renewal that succeeded. */
   deadline: 10_000,
   /** From an answer to the next question or renewal. */
   pause: 2_000,
@@ -28,7 +28,7 @@ export type ElectionEvent =
   /** The lease has had this version for as long as a lease lasts, by the clock of this program. */
   | { readonly type: 'unrenewed'; readonly version: string }
   | { readonly type: 'written'; readonly answer: KubeAnswer; readonly random: number }
-  /** The deadline is over that began when this attempt was sent. */
+  /** The deadline of this attempt is over: it began when the attempt was sent. */
   | { readonly type: 'deadline'; readonly attempt: number }
   /** This instance ends: it gives the lease back, and takes part no longer. */
   | { readonly type: 'end' };
@@ -56,7 +56,7 @@ export interface SeenLease {
 
 export type ElectionNews =
   | { readonly type: 'elected' }
-  /** This instance leads no longer. */
+  /** This instance no longer leads. */
   | { readonly type: 'resigned'; readonly reason: string }
   /** The API refuses the questions or the writes. They are tried again. */
   | { readonly type: 'refused'; readonly reason: string };
@@ -66,7 +66,7 @@ export interface ElectionState {
   readonly lease: SeenLease | undefined;
   /** The version that was not renewed in time. */
   readonly unrenewed: string | undefined;
-  /** The number of the last write, of the last one that succeeded, and of the last one too old. */
+  /** The numbers of the last write, the last good one, and the last whose deadline is over. */
   readonly attempt: number;
   readonly succeeded: number;
   readonly expired: number;
@@ -127,7 +127,7 @@ export function reduceElection(before: ElectionState, event: ElectionEvent): Nex
   }
 }
 
-/** The answer to a renewal that was sent before has another version: it is given back again. */
+/** If the answer is that of an earlier renewal, the lease with its version is given back again. */
 function whileGivingBack(state: ElectionState, event: ElectionEvent): Next {
   if (event.type !== 'written' || !event.answer.ok) return [state, []];
   const lease = seenLease(event.answer.value);

@@ -21,8 +21,8 @@ export function isRefusal(message: string): boolean {
 }
 
 /**
- * Returns from a message of its log why Envoy refuses its configuration, on one line and in its own
- * words; undefined for any other message. Pure.
+ * Returns the reason in a message of Envoy's log that refuses a configuration, on one line and in
+ * Envoy's words; undefined for any other message. Pure.
  *
  * Envoy 1.36 repeats the whole configuration, including inline keys: that is left out.
  */

@@ -33,9 +33,9 @@ export function streamOf(name: string): number | undefined {
 }
 
 /**
- * Opens the same stream again so that a full pipe or a stopped terminal does not block: Envoy,
- * which writes its access log there, does not share the flag. A regular file never blocks, and must
- * keep its one position; a socket cannot be opened again.
+ * Opens the same stream again, so that a write to a full pipe or a stopped terminal does not block.
+ * The old descriptor stays as it is for Envoy, which writes its access log there. A regular file
+ * never blocks, and must keep its one position; a socket cannot be opened again.
  */
 function withoutBlocking(fd: number): number {
   try {

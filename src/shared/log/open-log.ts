@@ -28,20 +28,21 @@ export interface LogOptions {
   /** JSON, even on a terminal. */
   readonly json: boolean;
   /**
-   * Paths; `stdout` and `stderr` are the streams. Each once, and at least one; each gets all lines.
+   * Paths, and `stdout` and `stderr` for the streams; at least one, and no duplicates. Each target
+   * gets all lines.
    */
   readonly targets: readonly string[];
 }
 
 /**
- * Opens the log: readable text on a terminal, otherwise a JSON object a line. Throws an error of
- * one line with the name of the target if one cannot be written.
+ * Opens the log: readable text on a terminal, otherwise a JSON object a line. If a target cannot be
+ * written, throws an error of one line with the name of the target.
  *
  * If more than 1 MiB waits for a slow reader, further lines are dropped and counted; the count is
  * logged when there is room again. The logger is loaded when the log is opened, so that Envoy need
  * not wait for it.
  *
- * @param component of the lines about the log itself
+ * @param component the component in lines about the log itself
  */
 export function openLog(
   { level: first, json, targets: names }: LogOptions,

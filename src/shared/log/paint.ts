@@ -40,7 +40,7 @@ export function paintFor(
  */
 const always = { validateStream: false };
 
-/** Returns text in a style, for a caller that removes the colours again if there are none. */
+/** Returns text in a style, for a caller that removes the styles if it must not write colours. */
 export function painted(style: Style, text: string): string {
   return (styleText as (style: Style, text: string, options: typeof always) => string)(
     style,

@@ -10,7 +10,7 @@ const most = 1 << 20;
 /** In ms. */
 const timeoutMs = 1_000;
 
-/** A log of pino. `openLog` has its promises. */
+/** A log that pino writes. Its functions work as those of `AgentLog`. */
 export interface PinoLog {
   write(line: LogLine): void;
   level(level: LogLevel): void;

@@ -60,8 +60,8 @@ export function holderName({ uid, process }: PortHolder): string {
 }
 
 /**
- * Whether a socket prevents another one. An IPv6 socket at all addresses usually takes the port of
- * IPv4 too.
+ * Whether a socket prevents another one at `host`. An IPv6 socket at all addresses usually takes
+ * the port of IPv4 too.
  */
 function standsInTheWay(address: string, host: string): boolean {
   if (isIP(host) === 0 || wildcards.includes(host) || address === '::') return true;

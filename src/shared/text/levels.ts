@@ -11,10 +11,10 @@ const marks = new Set(['\u0002', '\u001f', '\u0018', '\ufeff']);
 
 /**
  * Returns the offset at which a text of YAML opens more levels than `most`; undefined if it never
- * does. JSON is a part of YAML. Counts the tokens of the lexer, which is not
- * recursive. A parser of nested texts is recursive, and V8 ends the process if a regular expression
- * is compiled on a stack that is nearly full. A list in a map may have the map's column, so a text
- * may have twice as many levels. Pure.
+ * does. JSON is a part of YAML. Reads the tokens of the lexer, which is not recursive. A parser of
+ * nested texts is recursive, and V8 ends the process if a regular expression is compiled on a stack
+ * that is nearly full. A list in a map may have the map's column, and counts with it as one level:
+ * a text may have twice as many levels. Pure.
  */
 export function levelsFlaw(tokens: Iterable<string>, most = mostLevels): number | undefined {
   return atOnce(levelsFlawInSteps(tokens, most));

@@ -36,7 +36,7 @@ export function parseYaml(
   return atOnce(parseYamlInSteps(yaml, text, options, limits));
 }
 
-/** Does the same in steps: the longest one makes a document of its tokens. */
+/** Does the same in steps. The longest step makes a document of its tokens. */
 export function* parseYamlInSteps(
   yaml: typeof Yaml,
   text: string,

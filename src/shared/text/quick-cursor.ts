@@ -24,14 +24,14 @@ export class QuickCursor {
   position = 0;
   /** The place at which the line begins. */
   lineStart = 0;
-  /** The column of the first sign of this line; -1 after the last line. */
+  /** The column of the first character of this line; -1 after the last line. */
   column = -1;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  /** NaN after the end. */
+  /** Returns the code of the next character; NaN after the end. */
   code(): number {
     return this.text.charCodeAt(this.position);
   }
@@ -46,7 +46,7 @@ export class QuickCursor {
     return this.code() === dash && this.isEnd(this.position + 1);
   }
 
-  /** Whether nothing but a comment is left of the line. */
+  /** Whether the rest of the line is empty or a comment. */
   isBare(): boolean {
     const code = this.code();
     return this.position >= this.text.length || code === newLine || code === hash;
@@ -56,7 +56,7 @@ export class QuickCursor {
     while (this.code() === space) this.position += 1;
   }
 
-  /** Moves from the start of a line to the first character that is not in a comment. */
+  /** Moves from the start of a line to the next character that is no space and no comment. */
   toLine(start: number): void {
     const { length } = this.text;
     for (this.lineStart = start; this.lineStart < length;) {
@@ -78,7 +78,7 @@ export class QuickCursor {
     return end === -1 ? this.text.length : end + 1;
   }
 
-  /** Moves past blanks and a comment to the next line. Returns false if more is in the line. */
+  /** Moves past blanks and a comment to the next line. Returns false if the line has other text. */
   endLine(): boolean {
     const before = this.position;
     this.skipSpaces();

@@ -42,12 +42,12 @@ export function quotedScalar(inner: string, quotes: 'single' | 'double'): string
   return odd.test(inner.replaceAll('\\\\', '')) ? unsure : (parseJson(`"${inner}"`) as string);
 }
 
-/** The codes of signs of ASCII. */
+/** Returns the codes of ASCII characters. */
 export function codes(signs: string): readonly number[] {
   return Array.from(signs, (sign) => sign.charCodeAt(0));
 }
 
-/** A table that has 1 at the codes of signs, and of those that `others` has. */
+/** Returns a table with 1 at the codes of these characters, and where `others` has 1. */
 export function setOf(signs: string, others: Uint8Array = new Uint8Array(128)): Uint8Array {
   const set = Uint8Array.from(others);
   for (const code of codes(signs)) set[code] = 1;

@@ -20,7 +20,7 @@ const mostLevels = 32;
 
 const [comma, openList, closeList, openMap, closeMap] = codes(',[]{}');
 
-/** A text without tabs, control characters and a byte order mark, whose lines all end with \n. */
+/** A text without tabs, control characters or a byte order mark, whose lines all end with \n. */
 const readable =
   /^[\n\x20-\x7e\u00a1-\u2027\u202f-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 const begin = /^---[ ]*(?:\n|$)/;

@@ -48,9 +48,10 @@ const nothing: Piece = { cost: 0, repeats: 1, repeated: false };
 /**
  * Returns why RE2 would refuse an expression; undefined if it would not. Pure.
  *
- * Envoy must not check it: `--mode validate` of 1.36 does not compile the expressions of its
- * statistics, and a real start ends with exit 1. This refuses some rare forms too (`\Q…\E`, scripts
- * such as `\p{Greek}`): an expression that is left out is better than an Envoy that does not start.
+ * The check cannot be left to Envoy: `--mode validate` of 1.36 does not compile the expressions of
+ * its statistics, and a real start ends with exit 1. Some rare forms that RE2 accepts are refused
+ * too (`\Q…\E`, scripts such as `\p{Greek}`): an expression that is left out is better than an
+ * Envoy that does not start.
  */
 export function regexFlaw(expression: string): string | undefined {
   if (expression === '') return 'it is empty';

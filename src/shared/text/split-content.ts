@@ -66,7 +66,7 @@ function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
   }
 }
 
-/** Whether it is an object of JSON: no list, and no other object of YAML's. Pure. */
+/** Whether a value is an object of JSON: neither a list nor another object of YAML's. Pure. */
 export function isMap(content: unknown): content is Fields {
   return (
     typeof content === 'object' &&

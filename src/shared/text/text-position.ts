@@ -62,7 +62,7 @@ function finder(
     const [pair] = pairs.sort((a, b) => a.rest.length - b.rest.length);
     if (pair === undefined) return member;
     const name = positionOf(pair.key, member.name);
-    // A map or a list begins on a line below its name.
+    // A map or a list often begins on a line below its name: so its place is that of the name.
     return find(pair.value, pair.rest, {
       name,
       value: isScalar(pair.value) ? positionOf(pair.value, name) : name,

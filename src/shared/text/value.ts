@@ -116,7 +116,7 @@ export const value = {
    */
   durationDown: parsed(duration, (text) => inSeconds(text, Math.floor), time),
   durationUp: parsed(duration, (text) => inSeconds(text, Math.ceil), time),
-  /** The same as it is written, for the control plane. */
+  /** The same, but the text stays as it is written, for the control plane. */
   timeText: parsed(duration, (text) => (countable(text) === undefined ? undefined : text), time),
   /** A number from 0 to 100, or its text. */
   percent: converted(z.union([z.number(), z.string()], wrong(percent)), percent, (given) =>

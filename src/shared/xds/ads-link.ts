@@ -39,7 +39,7 @@ export interface AdsCredentials {
   readonly credentials: Grpc.ChannelCredentials;
   /** Metadata of the call, by name. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** The proof that the client gives of itself, for the log. */
+  /** How the client authenticates itself, for the log. */
   readonly shown: 'token' | 'certificate' | 'nothing';
   /** The largest answer, in bytes. */
   readonly largest: number;

@@ -79,8 +79,9 @@ function withVerdict<K extends SubscriptionKind>(
   const { given, syncedAfterAck, note } = answer;
   const answered = { ...before, inFlight: undefined };
   if (refusal === undefined) {
-    const left = [...before.refused].filter(([name]) => !given.has(name));
-    const refused = left.length === before.refused.size ? before.refused : new Map(left);
+    const stillRefused = [...before.refused].filter(([name]) => !given.has(name));
+    const refused =
+      stillRefused.length === before.refused.size ? before.refused : new Map(stillRefused);
     const after = { ...answered, refused, syncedSource: syncedAfterAck, accepted: note };
     return [after, [{ type: 'accepted', answer }]];
   }
@@ -231,8 +232,8 @@ function hasAllThen<K extends SubscriptionKind>(
       clientResources === policy.resourcesOf(syncedSource, state) &&
       changed.size + removed.length === candidates.length
     );
-  const come = [...changed.keys()].filter((name) => !clientResources.has(name)).length;
+  const added = [...changed.keys()].filter((name) => !clientResources.has(name)).length;
   return (
-    wanted === resources.size && clientResources.size + come - removed.length === resources.size
+    wanted === resources.size && clientResources.size + added - removed.length === resources.size
   );
 }

@@ -130,10 +130,10 @@ export interface SubscriptionPolicy<K extends SubscriptionKind> {
   readonly wildcard: 'never' | 'by asterisk' | 'by naming nothing';
   /** Whether the names of a state-of-the-world request with an older nonce count. */
   readonly staleNames: 'taken' | 'ignored in flight' | 'ignored';
-  /** Whether a NACKed resource is not sent until it changes, or until anything else does. */
+  /** Whether a NACKed resource is sent again when it changes, or when any resource changes. */
   readonly holdsBack: 'each' | 'whole';
   readonly had: (name: string, version: string) => K['had'];
-  /** Returns what a client has that connects with a version; undefined if that is not known. */
+  /** Returns the resources of a client that connects with a version; undefined if unknown. */
   readonly hadAll?: (
     version: string,
     source: K['source'],

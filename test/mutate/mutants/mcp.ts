@@ -112,7 +112,7 @@ export const mcp: readonly PlacedMutant[] = [
   {
     id: 'mcp/any-namespace',
     file: 'pilot-discovery/registry/mcp/needed-namespaces.ts',
-    find: "named.includes('*')",
+    find: "sidecarNamespaces.includes('*')",
     replace: 'false',
   },
   {

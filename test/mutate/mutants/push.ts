@@ -118,7 +118,7 @@ export const push: readonly PlacedMutant[] = [
   {
     id: 'push/has-view',
     file: 'shared/xds/subscription-machine.ts',
-    find: 'wanted === resources.size && clientResources.size + come - removed.length === resources.size',
+    find: 'wanted === resources.size && clientResources.size + added - removed.length === resources.size',
     replace: 'true',
   },
   {

@@ -70,7 +70,7 @@ export const secrets: readonly PlacedMutant[] = [
   {
     id: 'secrets/named-curve',
     file: 'shared/certificates/key-flaw.ts',
-    find: '.includes(named))',
+    find: '.includes(namedCurveKey))',
     replace: '.includes(""))',
   },
   {

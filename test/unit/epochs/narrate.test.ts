@@ -91,7 +91,7 @@ const started = { ...startedSilently, lastWords: 'bye' };
 const hopeless = (epoch: number) => ({
   level: 'warn',
   event: 'epoch.standalone',
-  msg: 'a hot restart is impossible: it starts without a parent',
+  msg: 'a hot restart is impossible: the epoch starts without a parent',
   epoch,
 });
 const rescued = (epoch: number) => ({

@@ -89,13 +89,13 @@ describe('mergeOverride', () => {
       'too deep to be written',
       deep,
       'b: 1',
-      'source a cannot be laid over the bootstrap: it is nested more than 100 levels deep',
+      'source a cannot be merged over the bootstrap: it is nested more than 100 levels deep',
     ],
     [
       'an alias without an anchor',
       '{}',
       'a: *b',
-      'source a: it is not YAML that can be unfolded: an alias has no anchor, or there are too many',
+      'source a: its aliases cannot be expanded: an alias has no anchor, or there are too many',
     ],
     [
       'what no caller gives it',

@@ -67,14 +67,14 @@ it.each<[string, string]>([
   ['hush', 'ISTIO_BOOTSTRAP_OVERRIDE: it is not YAML with fields'],
   [
     'hush: *hush',
-    'ISTIO_BOOTSTRAP_OVERRIDE: it is not YAML that can be unfolded: an alias has no anchor, or there are too many',
+    'ISTIO_BOOTSTRAP_OVERRIDE: its aliases cannot be expanded: an alias has no anchor, or there are too many',
   ],
   [
     `hush: ${'['.repeat(20_000)}`,
     'ISTIO_BOOTSTRAP_OVERRIDE:1:107: it is nested more than 100 levels deep',
   ],
 ])(
-  'says why an override cannot be laid over it, and nothing of what is in it: %.12s',
+  'says why an override cannot be merged over it, and nothing of what is in it: %.12s',
   async (override, reason) => {
     expect(await given({ ...generated, override })).toBe(`failed: ${reason}`);
   },
@@ -83,7 +83,7 @@ it.each<[string, string]>([
 it('says why a configuration takes no override, and nothing of what is in it', async () => {
   const path = join(folder, 'envoy.json');
   writeFileSync(path, 'hush');
-  const why = `failed: ISTIO_BOOTSTRAP_OVERRIDE cannot be laid over ${path}`;
+  const why = `failed: ISTIO_BOOTSTRAP_OVERRIDE cannot be merged over ${path}`;
   expect(await given({ kind: 'given', path, override: '{}' })).toBe(`${why}: it is not JSON`);
   expect(await given({ kind: 'given', path: `${path}.pb`, override: '{}' })).toBe(
     `${why}.pb: only .json, .yaml and .yml can be merged`,

@@ -57,13 +57,13 @@ export interface ConsulSourceOptions {
 
 /** The largest size of an answer, in bytes; and the largest number of services. */
 const most = { bytes: 16 << 20, services: 10_000 };
-/** How long Consul delays an answer if nothing changes, in ms: alone, or in turns. */
+/** How long Consul delays an answer without news, in ms: `shared` if services share connections. */
 const wait = { usual: 50_000, shared: 1_000 };
 /** The least time between two queries for a service, in ms. */
 const spacing = 1_000;
-/** How long an answer may take in addition, in ms. */
+/** How long an answer may take beyond this delay, in ms. */
 const timeout = 10_000;
-/** Answers are one change until none comes for 50 ms, or until 1 s after the first. In ms. */
+/** A change is complete after `quiet` without an answer, or `most` after its first. In ms. */
 const gather = { quiet: 50, most: 1_000 };
 
 /**
@@ -177,8 +177,7 @@ function namesOf(body: unknown): readonly string[] {
 
 /**
  * Follows each service of the newest state, as long as the state has it and the catalog can be
- * read. If they begin to share connections, or no longer do, all are
- * asked for again.
+ * read. If the services begin or cease to share connections, each is asked for again.
  */
 function eachService(
   state$: Observable<ConsulState>,

@@ -32,14 +32,14 @@ interface FollowedService extends ConsulResources {
 export interface ConsulState {
   readonly catalog:
     | { readonly type: 'awaited' | 'read' }
-    /** The services of the last answer stay, and none of them is asked for. */
+    /** The services of the last answer stay, but Consul is not asked for them. */
     | { readonly type: 'lost'; readonly reason: string };
-  /** The number of the reading. With a new one, everything is asked for again. */
+  /** Grows when Consul must be asked for the catalog and each service again. */
   readonly turn: number;
   readonly services: ReadonlyMap<string, FollowedService>;
-  /** Services of the catalog that have no host. */
+  /** Names of services in the catalog that cannot be a host. */
   readonly nameless: readonly string[];
-  /** Whether each service has a connection to wait at. */
+  /** Whether each service has its own connection, or the services share them. */
   readonly connections: 'one-each' | 'shared';
 }
 
@@ -52,7 +52,7 @@ export const unknownConsul: ConsulState = {
   connections: 'one-each',
 };
 
-/** The number of connections to Consul. It accepts 200 from one address. */
+/** The largest number of connections to Consul, which accepts 200 from one address. */
 export const mostConnections = 128;
 
 /** The servers of Consul itself. Nobody calls them through the mesh. */
@@ -88,7 +88,7 @@ function withFailure(state: ConsulState, name: string, reason: string): ConsulSt
   const { answer, ...before } = state.services.get(name) ?? unread;
   const times = answer.type === 'failed' ? answer.times + 1 : 1;
   const after = withService(state, name, { ...before, answer: { type: 'failed', reason, times } });
-  // All services may have been interrupted, and Consul may come back without its data.
+  // Other services may fail soon too, and Consul may come back without its data.
   return answer.type === 'current'
     ? { ...after, catalog: { type: 'awaited' }, turn: state.turn + 1 }
     : after;
@@ -110,7 +110,7 @@ function withNames(state: ConsulState, names: readonly string[]): ConsulState {
         return [name, isBack ? { ...before, answer: unread.answer } : before] as const;
       }),
   );
-  // It changes back at a lower number, so that it does not change all the time.
+  // The limit for the way back is lower, so that one more or less service does not change the mode.
   const limit = state.connections === 'shared' ? mostConnections / 2 : mostConnections;
   return {
     ...state,
@@ -138,9 +138,9 @@ export const nothingEmitted: Emitted = {
 };
 
 /**
- * Returns what is emitted after a state, and its events. Resources are removed only if all services
- * have answered since the catalog could be read, and all removals are one event: so a Consul that
- * comes back without its data is seen as a whole. Pure.
+ * Returns what the source has emitted after a state, with the new events. Resources are removed if
+ * all services have answered since the catalog could be read, and all removals are one event: so a
+ * Consul that comes back without its data causes one large removal. Pure.
  */
 export function emitConsul(before: Emitted, state: ConsulState, place: ConsulPlace): Emitted {
   const { source } = place;
@@ -166,7 +166,7 @@ export function emitConsul(before: Emitted, state: ConsulState, place: ConsulPla
   };
 }
 
-/** Whether a service has answered, or failed more than once: it may only have been interrupted. */
+/** Whether a service has answered, or has failed twice: one failure may be an interruption. */
 const isTried = ({ answer }: FollowedService): boolean =>
   answer.type === 'current' || hasFailed(answer);
 

@@ -53,7 +53,7 @@ export function readInstances(body: unknown): ReadInstances {
       if (declared === undefined) ports.set(port, servicePort);
       else if (declared.protocol !== servicePort.protocol)
         problems.push(
-          `the protocol of ${name} is not used: port ${port} is ${declared.protocol} at another instance and ${servicePort.protocol} there`,
+          `the protocol of ${name} is not used: port ${port} is ${declared.protocol} at another instance and ${servicePort.protocol} at this one`,
         );
       if (status !== 'critical') instances.set(name, { name, port, workload: workloadOf(row) });
     }
@@ -110,7 +110,7 @@ const isName = (name: string): boolean =>
   name.length <= most.characters &&
   !/\p{Cc}/u.test(name);
 
-/** Consul gives each instance a weight of 1 if it has no other one. */
+/** Returns a weight; 0 for none. Consul gives an instance without a weight the weight 1. */
 const weightOf = (value: unknown): number =>
   isWithin(value, 0, most.weight) && value !== 1 ? value : 0;
 

@@ -29,7 +29,7 @@ export interface FileContent {
   /** In order. A key may occur more than once. */
   readonly resources: readonly AnyResource[];
   readonly flaws: readonly Flaw[];
-  /** Resources that close what bad resources without a good version would restrict. */
+  /** Stricter resources in the place of bad ones without a good version. See `closes`. */
   readonly closing: readonly AnyResource[];
   /** The last good versions of resources that are bad now. */
   readonly kept: ReadonlyMap<ResourceKey, AnyResource>;
@@ -153,7 +153,7 @@ function* contentsOf(
   }
 }
 
-/** Returns the same content after a number of lines of the file. */
+/** Returns the content of a document that now has `before` lines of the file in front of it. */
 function moved(contents: Contents, before: number): Contents {
   const by = before - contents.before;
   if (by === 0) return contents;
@@ -189,7 +189,7 @@ function keptOf(
   return kept;
 }
 
-/** Whether there is an error in a resource that is not known. */
+/** Whether a flaw is an error that names no resource. */
 const isNameless = (flaws: readonly Flaw[]): boolean =>
   flaws.some(({ key, severity }) => key === undefined && severity === 'error');
 

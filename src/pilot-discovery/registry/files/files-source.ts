@@ -34,7 +34,7 @@ export interface FilesSourceOptions {
   readonly defaultNamespace?: string;
   /** Left out if no other control plane may read the resources. */
   readonly writeBody?: WriteBody;
-  /** How long after its last look it looks at everything, even if no change was reported. In ms. */
+  /** The time from a look to the next look at everything, if no change is reported. In ms. */
   readonly every?: number;
   readonly scheduler?: SchedulerLike;
 }
@@ -95,7 +95,7 @@ export function filesSource(folder: string, options: FilesSourceOptions): Observ
       (step$) => {
         const look$ = ({ state, again }: Step) => {
           const begun = scheduler.now();
-          // Without any entry it would look at everything.
+          // If no entry were marked, `take` would return all of them.
           if (again !== undefined) changed.add({ folder: root, name: '.' });
           return inSlices(
             () => lookAtFolder(root, state, changed.take(), readerOptions),

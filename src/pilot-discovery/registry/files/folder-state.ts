@@ -5,7 +5,7 @@ import { type FolderTree, unknownTree } from './folder-tree.ts';
 import type { FileContent } from './file-content.ts';
 import { type FileEdit, noWinners, type Winners, withFiles } from './winners.ts';
 
-/** The state of a file by one reading. It has no file if that is gone. */
+/** One reading of a file. `file` is undefined if the file is gone. */
 export interface FileReading {
   readonly digest: string;
   readonly file: FileContent | undefined;
@@ -14,11 +14,9 @@ export interface FileReading {
 }
 
 interface PendingReading extends FileReading {
-  /**
-   * The times of the first such reading, and of the first reading that differed from the file
-   * before.
-   */
+  /** When the file was first read with this digest, in ms. */
   readonly since: number;
+  /** When the file was first read with any content that is not accepted yet, in ms. */
   readonly first: number;
 }
 
@@ -147,7 +145,7 @@ function believed(
     const pendingReading = state.pendingReadings.get(path);
     return pendingReading?.digest === digest ? pendingReading.since : now;
   };
-  // Files that are removed one after another count as one removal.
+  // All doubtful readings wait for the newest one: so removals one after another are one change.
   const isQuiet = ![...readings].some(
     ([path, reading]) => reading?.isDoubtful === true && isWithin(sinceOf(path, reading), patience),
   );

@@ -41,7 +41,7 @@ interface TreeLook {
 /** A folder before its first look. */
 export const unknownTree: FolderTree = { folders: new Map(), paths: [], files: SortedMap.empty() };
 
-/** The limits for the whole tree. A larger one means that the wrong folder was named. */
+/** The limits for the whole tree. A larger tree means that the wrong folder was named. */
 const most = { files: 100_000, folders: 100_000 };
 /** The number of entries in one step. */
 const tokensPerStep = 64;
@@ -79,7 +79,7 @@ function* lookAtAll(
   const links: string[] = [];
   const specialOf = specialSystems();
   const skipped = (path: string, system: string) =>
-    unlisted.set(path, `it is in ${system}, and no file of a user`);
+    unlisted.set(path, `it is in ${system}, which has no files of users`);
   const waiting = [root];
   let count = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {

@@ -21,8 +21,8 @@ const special: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns a function that names the special file system of a path, if it is in one. The content of
- * such a system has no end, or changes with each look. Each device is looked up once.
+ * Returns a function that names the special file system of a path, if it is in one. A file there
+ * may have no end, or may change with each look. Each device is looked up once.
  */
 export function specialSystems(): (path: string, device: bigint) => string | undefined {
   const typeByDevice = new Map<bigint, string | undefined>();

@@ -8,8 +8,8 @@ export interface BlockedRanges {
 }
 
 /**
- * The addresses of this machine, and those at which each machine of a cloud finds data such as the
- * keys of its role. `BLOCKED_CIDRS_IN_JWKS_URIS` replaces them.
+ * The addresses of this machine, and of the metadata services of clouds, which give a machine the
+ * credentials of its role. `BLOCKED_CIDRS_IN_JWKS_URIS` replaces them.
  */
 export const usuallyBlocked =
   '0.0.0.0/8,127.0.0.0/8,169.254.0.0/16,::/128,::1/128,fe80::/10,fd00:ec2::254/128';

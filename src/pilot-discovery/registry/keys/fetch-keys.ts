@@ -89,5 +89,5 @@ function addressIn(body: string): string | Failed {
   const address = isObject(read) ? ownMember(read, 'jwks_uri') : undefined;
   return typeof address === 'string' && /^https?:/i.test(address) && URL.canParse(address)
     ? address
-    : failed('what the issuer says of itself has no jwks_uri that is http:// or https://');
+    : failed('the metadata of the issuer has no jwks_uri with http:// or https://');
 }

@@ -101,7 +101,7 @@ export function keysSource(
     }),
     scan(reduceKeys, nothing),
     mergeMap(({ events }) => events),
-    // The emitted events lead to new values of `request$`.
+    // The events of this source change the store, which emits `request$` again.
     observeOn(scheduler),
   );
 }

@@ -22,7 +22,7 @@ const groups: Readonly<Record<Group, { readonly name: string; readonly apiVersio
   telemetry: { name: 'telemetry.istio.io', apiVersion: '' },
 };
 
-/** The preferred version of a group may lack a kind. These kinds are read in this version. */
+/** Kinds that the preferred version of their group lacks, each with the version to read it in. */
 const olderVersions: ReadonlyMap<WrittenKind, string> = new Map([['ProxyConfig', 'v1beta1']]);
 
 /**

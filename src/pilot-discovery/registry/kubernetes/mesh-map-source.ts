@@ -86,7 +86,7 @@ function unfollowed(
   return [{ ...state, causes: new Set(state.causes).add(cause) }, [{ type, source, reason }]];
 }
 
-/** Returns the event that says whether the MeshConfig in use is that of the API. */
+/** Returns `synced` if the MeshConfig in use is that of the API, otherwise `lost`. */
 const standing = ({ problem }: MeshMapState): StoreEvent =>
   problem === undefined ? { type: 'synced', source } : { type: 'lost', source, reason: problem };
 
@@ -133,12 +133,13 @@ function settingsOf(data: unknown, place: string) {
     severity,
   });
   if (typeof text !== 'string') {
-    const missing = flaw(`data.${key}`, 'it is missing: the MeshConfig, as YAML', 'error');
+    const reason = 'it is missing: it has to be the MeshConfig, as YAML';
+    const missing = flaw(`data.${key}`, reason, 'error');
     return { mesh: defaultMeshConfig, networks: noNetworks, flaws: [missing] };
   }
   const { mesh, flaws, folders, servers } = readMeshConfig(text, place);
   const { networks, flaws: networkFlaws } = networksOf(data, place);
-  const unread = 'they are not read from here: name them in the file of --meshConfig';
+  const unread = 'they have no effect in a ConfigMap: name them in the file of --meshConfig';
   return {
     mesh,
     networks,

@@ -52,7 +52,7 @@ export interface ObjectsState {
    * reported until it answers for each kind: all of them are one loss.
    */
   readonly unreachable: string | undefined;
-  /** The causes that were reported since all objects were current, or since the API answers. */
+  /** The causes that were reported since all objects were current, or the API answers again. */
   readonly causes: ReadonlySet<FollowFailure>;
 }
 
@@ -133,7 +133,7 @@ function kindAfter(
 ): KindState {
   const keyOfObject = ({ metadata: { name, namespace = '' } }: KubeObject): ResourceKey =>
     keyOf({ kind, namespace, name });
-  // After an outage, the API may use an old version for other data.
+  // After an outage, the API may have other data under a version that it used before.
   const isTrusted = before.trouble === undefined;
   const edit = (object: KubeObject) => {
     const key = keyOfObject(object);
@@ -156,7 +156,7 @@ function kindAfter(
     case 'current':
       return { ...before, trouble: undefined };
     case 'lost':
-      // The objects of a removed definition are removed one by one before.
+      // Before the API removes a definition, it removes the objects of that kind one by one.
       return sign.cause === 'no-kind' && before.objects.size === 0
         ? { ...before, progress: 'absent', trouble: undefined }
         : {
@@ -228,8 +228,8 @@ function flawsAfter(
 }
 
 /**
- * Returns the causes that are reported after an event. While the API cannot be reached it is the
- * only cause: when the API answers, refusals are reported again.
+ * Returns the causes that are reported after an event. While the API cannot be reached, `no-answer`
+ * is the only cause: when the API answers, refusals are reported again.
  */
 function causesAfter(
   { causes }: ObjectsState,
@@ -246,7 +246,7 @@ function causesAfter(
 /** The largest number of reasons in one event. */
 const mostReasons = 3;
 
-/** Returns why kinds cannot be followed. Kinds with the same reason are not listed again. */
+/** Returns why kinds cannot be followed: each reason once. */
 function refusalsOf(troubles: readonly Trouble[]): string | undefined {
   const reasons = new Set(troubles.map(({ reason }) => reason));
   if (reasons.size === 0) return undefined;

@@ -132,7 +132,7 @@ const nothingRead: Omit<Known, 'namespaces'> = { objects: new Map(), versions: n
 /** The signs of an event, and the progress after it. */
 interface Sign {
   readonly signs: readonly McpSign[];
-  /** Undefined if nothing else is known. */
+  /** Undefined if the progress is the same as before. */
   readonly after?: Known;
 }
 
@@ -176,7 +176,7 @@ function signs(
   );
 }
 
-/** If other namespaces are needed, the Sidecars are not current: so nothing is synced. */
+/** If other namespaces are needed, leaves the sign `current` out: so the source is not synced. */
 function signAfter(
   progress: Known,
   event: McpEvent,

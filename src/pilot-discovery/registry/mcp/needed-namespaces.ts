@@ -9,14 +9,16 @@ export function neededNamespaces(
   sidecars: SentObjects,
 ): readonly string[] {
   if (given.length === 0) return [];
-  const named = [...sidecars.values()].flatMap(({ content }) =>
+  const sidecarNamespaces = [...sidecars.values()].flatMap(({ content }) =>
     content.resources.flatMap((resource) =>
       resource.kind === 'Sidecar' && given.includes(resource.namespace)
         ? resource.spec.egress.flatMap(({ hosts }) => hosts.map(({ namespace }) => namespace))
         : [],
     ),
   );
-  if (named.includes('*')) return [];
-  const others = named.filter((name) => name !== '.' && name !== '~' && !given.includes(name));
+  if (sidecarNamespaces.includes('*')) return [];
+  const others = sidecarNamespaces.filter(
+    (name) => name !== '.' && name !== '~' && !given.includes(name),
+  );
   return [...given, ...[...new Set(others)].sort()];
 }

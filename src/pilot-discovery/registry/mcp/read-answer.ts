@@ -53,7 +53,7 @@ export function* readAnswer(
   place: AnswerPlace,
 ): Steps<SentObjects> {
   if (resources.length > most.resources)
-    throw new Error(`it sends ${resources.length} of them, and ${most.resources} are read at most`);
+    throw new Error(`it has ${resources.length} resources, and ${most.resources} are read at most`);
   const objects = new Map<string, SentObject>();
   for (const [index, any] of resources.entries()) {
     if (index % perStep === 0) yield;
@@ -141,14 +141,14 @@ function contentOf(
       textPlace,
     );
   } catch (error) {
-    // The reader refuses such a spec: so it decides what closes.
+    // The reader refuses this spec too, and returns the stricter resource that takes its place.
     const { closing, flaws } = readObject({ ...head, spec: unreadable }, textPlace);
     const reason = (error as Error).message;
-    const named = flaws.filter(({ severity }) => severity === 'error').slice(0, 1);
+    const firstError = flaws.filter(({ severity }) => severity === 'error').slice(0, 1);
     return {
       resources: [],
       closing,
-      flaws: named.map((flawed) => ({ ...flawed, field: '', reason })),
+      flaws: firstError.map((flawed) => ({ ...flawed, field: '', reason })),
     };
   }
 }

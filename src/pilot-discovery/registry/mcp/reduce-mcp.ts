@@ -16,7 +16,7 @@ export type McpEvent =
       readonly answer: AnswerName;
       readonly objects: SentObjects;
     }
-  /** It cannot be known which resources of a kind there are. */
+  /** The answer does not show which resources of a kind exist. */
   | {
       readonly type: 'unreadable';
       readonly kind: ConfigKind;
@@ -38,8 +38,8 @@ export interface McpState {
 }
 
 /**
- * Returns the state before a connection. With `Sidecars first`, other kinds are requested when the
- * Sidecars have come: these say which namespaces are needed.
+ * Returns the state before a connection. With `Sidecars first`, other kinds are requested after the
+ * first answer, because the Sidecars name the namespaces that are needed.
  */
 export const newMcp = (
   versions: McpState['versions'],
@@ -93,7 +93,10 @@ export function reduceMcp(state: McpState, event: McpEvent): Step<McpState, McpA
   }
 }
 
-/** A server must not take what is known for nothing, if it has nothing yet itself. */
+/**
+ * Returns the first request for a kind, with the version that was ACKed last: so a server that is
+ * still empty does not take the known resources away.
+ */
 const firstAsk = ({ versions }: McpState, kind: ConfigKind, place: McpAsk['place']): McpAsk => ({
   type: 'ask',
   ask: askOf(kind, { nonce: '', version: versions.get(kind) ?? '' }),
@@ -144,7 +147,7 @@ export function signsOf(event: McpEvent): readonly McpSign[] {
   }
 }
 
-/** Returns that no kind can be followed now. Pure. */
+/** Returns the signs that no kind can be followed now. Pure. */
 export const lostSigns = (reason: string, delayMs: number): readonly McpSign[] =>
   configKinds.map((kind) => ({ kind, sign: lost(reason, delayMs) }));
 

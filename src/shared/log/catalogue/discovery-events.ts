@@ -13,7 +13,7 @@ export const discoveryEvents = {
   /** The control plane ends. */
   'discovery.ended': info('the control plane ends'),
   /** A flag or a variable of the control plane has no effect. */
-  'discovery.flag_ignored': warn('it has no effect'),
+  'discovery.flag_ignored': warn('a flag or a variable has no effect'),
   /** A source has lost many resources at once. The removals are held back. */
   'discovery.removals_held': error(
     'a source has lost many resources at once: the removals are held back until they are confirmed or their time is over',
@@ -42,15 +42,15 @@ export const discoveryEvents = {
   'discovery.connected': info('a proxy has connected'),
   /** A proxy has disconnected. */
   'discovery.disconnected': info('a proxy has disconnected'),
-  /** A proxy has NACKed resources, and keeps those before. */
-  'discovery.rejected': error('a proxy has NACKed resources, and keeps those before'),
+  /** A proxy has NACKed resources, and keeps the previous ones. */
+  'discovery.rejected': error('a proxy has NACKed resources, and keeps the previous ones'),
   /** The control plane has refused a stream. */
   'discovery.stream_refused': warn('a stream is refused'),
   /** The secure port has a new certificate. The line has the serial and the expiry. */
   'discovery.serving': info('the secure port has a new certificate'),
   /** The secure port gets no new certificate: the one before stays, if there is one. */
   'discovery.unserved_tls': warn(
-    'there is no new certificate for the secure port: the one before stays, without one it is closed',
+    'the secure port gets no new certificate: it keeps the one before, or is closed if it has none',
   ),
   /** A caller is refused. `more`: earlier refusals of this IP that have no line. */
   'discovery.caller_refused': warn('a caller is refused'),
@@ -100,7 +100,7 @@ export const discoveryEvents = {
   'discovery.crl_ready': info('these CRLs are in use'),
   /** The newest CRLs cannot be used: the line has the reason. */
   'discovery.crl_refused': {
-    old: error('the newest CRLs cannot be used: those before stay'),
+    old: error('the newest CRLs cannot be used: the previous ones stay'),
     none: error('the CRLs cannot be used: no certificate counts as revoked'),
   },
   /** The CRLs are gone: no certificate is revoked any longer. */

@@ -67,7 +67,7 @@ export const epochEvents = {
   /** An epoch that failed is tried again at once. */
   'epoch.retried': warn('the epoch is tried again at once'),
   /** A hot restart is impossible. The new epoch starts without a parent. */
-  'epoch.standalone': warn('a hot restart is impossible: it starts without a parent'),
+  'epoch.standalone': warn('a hot restart is impossible: the epoch starts without a parent'),
   /** Memory has no room for two Envoys. The old epoch ends before the new one starts. */
   'epoch.no_room': warn(
     'there is no room for two Envoys: the old epoch is drained and ends before the new one starts',

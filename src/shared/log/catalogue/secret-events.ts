@@ -58,8 +58,10 @@ export const secretEvents = {
   },
   /** The control plane is available again. */
   'xds.available': info('the control plane is available again'),
-  /** Envoy has NACKed resources of the control plane, and keeps those before. */
-  'xds.rejected': error('Envoy has NACKed resources of the control plane, and keeps those before'),
+  /** Envoy has NACKed resources of the control plane, and keeps the previous ones. */
+  'xds.rejected': error(
+    'Envoy has NACKed resources of the control plane, and keeps the previous ones',
+  ),
   /** Envoy has ACKed resources that replace those that it NACKed. */
   'xds.accepted': info('Envoy has ACKed resources that replace those that it NACKed'),
   /** An Envoy gets the stored configuration, because the control plane does not answer. */

@@ -58,7 +58,7 @@ describe('consul', () => {
       what: 'answers for a leader that it has lost',
       headers: { 'x-consul-knownleader': 'false' },
       body: [],
-      says: 'it has no leader now, and may not know what is new',
+      says: 'it has no leader now, so its answer may be old',
     },
     {
       what: 'says no index',

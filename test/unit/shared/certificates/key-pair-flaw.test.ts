@@ -143,7 +143,7 @@ describe('keyPairFlaw', () => {
       .split('\n')
       .map((line) => line.slice(line.indexOf('=') + 1).trim());
     expect(keyPairFlaw(issued.certChain, Buffer.from(other.key), noon)).toBe(
-      `the key does not match the certificate (subject ${subject || 'none'}, serial ${serial}, public key ${fingerprint(issued.key)}; the public key of the key is ${fingerprint(other.key)}): both have to be of one pair`,
+      `the key does not match the certificate (subject ${subject || 'none'}, serial ${serial}, public key ${fingerprint(issued.key)}; the public key of the private key is ${fingerprint(other.key)}): both have to be of one pair`,
     );
   });
 

@@ -260,7 +260,7 @@ describe('a folder', () => {
     const { names, reasons } = reading();
     expect(names).toEqual(['a']);
     expect(reasons.map((reason) => reason.replace(/^.*: /, ''))).toEqual(
-      Array.from({ length: 2 }, () => 'it is in proc, and no file of a user'),
+      Array.from({ length: 2 }, () => 'it is in proc, which has no files of users'),
     );
   });
 

@@ -51,7 +51,7 @@ describe('what is read of the instances of a service', () => {
         },
       ],
       problems: [
-        'the protocol of n1/web-2 is not used: port 8080 is http at another instance and auto there',
+        'the protocol of n1/web-2 is not used: port 8080 is http at another instance and auto at this one',
       ],
     });
   });

@@ -72,7 +72,7 @@ describe('keys that are fetched', () => {
     expect(await fetched(`/me${path}`, { has })).toEqual({ ok: true, keys });
     expect(await failure(`/inside${path}`, { has })).toBe('169.254.169.254 is blocked');
     expect(await failure(`/nobody${path}`, { has })).toBe(
-      'what the issuer says of itself has no jwks_uri that is http:// or https://',
+      'the metadata of the issuer has no jwks_uri with http:// or https://',
     );
     expect(await failure('/text', { has })).toMatch(/has no jwks_uri/);
   });

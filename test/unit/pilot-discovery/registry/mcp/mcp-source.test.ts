@@ -160,7 +160,7 @@ describe('mcpSource', () => {
       bodies: 'dropped',
     } as const;
     const reading = readAnswer('ServiceEntry', { resources }, new Map(), place);
-    expect(() => reading.next()).toThrow('it sends 100001 of them, and 100000 are read at most');
+    expect(() => reading.next()).toThrow('it has 100001 resources, and 100000 are read at most');
   });
 
   it('waits for a server that is away, and says so once', async () => {
