@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
 /** A part of the check: a command. */
@@ -25,12 +26,13 @@ export interface Outcome {
  * programs that it has started, and has no outcome.
  */
 async function runStage(stage: Stage, stop: AbortSignal): Promise<Outcome | undefined> {
-  if (stop.aborted) return undefined;
+  const isStopped = () => stop.aborted;
+  if (isStopped()) return undefined;
   const begun = performance.now();
   const [program = '', ...args] = stage.command;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const end = () => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
+    if (child.pid !== undefined && child.exitCode === null) endTree(child.pid);
   };
   stop.addEventListener('abort', end);
   const printed: Buffer[] = [];
@@ -43,7 +45,7 @@ async function runStage(stage: Stage, stop: AbortSignal): Promise<Outcome | unde
   stop.removeEventListener('abort', end);
   const seconds = ((performance.now() - begun) / 1000).toFixed(1).padStart(6);
   const printEnd = (how: string) => process.stdout.write(`${how} ${seconds} s  ${stage.name}\n`);
-  if (stop.aborted) {
+  if (isStopped()) {
     printEnd('ended ');
     return undefined;
   }
@@ -51,6 +53,30 @@ async function runStage(stage: Stage, stop: AbortSignal): Promise<Outcome | unde
   if (stage.output === 'if it fails') process.stdout.write(code === 0 ? leftOutLines(text) : text);
   printEnd(code === 0 ? 'ok    ' : 'FAILED');
   return { stage, code: code ?? 1, text };
+}
+
+/** Asks a process to end, with all that it has started and that still has a parent among them. */
+function endTree(root: number): void {
+  const parents = readdirSync('/proc').flatMap(
+    (name): (readonly [pid: number, parent: number])[] => {
+      try {
+        const stat = /^\d+$/.test(name) ? readFileSync(`/proc/${name}/stat`, 'utf8') : '';
+        const parent = /^.*\) . (?<parent>\d+) /s.exec(stat)?.groups?.['parent'];
+        return parent === undefined ? [] : [[Number(name), Number(parent)]];
+      } catch {
+        return []; // it has ended meanwhile
+      }
+    },
+  );
+  const tree = new Set([root]);
+  for (const pid of tree)
+    for (const [child, parent] of parents) if (parent === pid) tree.add(child);
+  for (const pid of tree)
+    try {
+      process.kill(pid, 'SIGTERM');
+    } catch {
+      // It has ended meanwhile.
+    }
 }
 
 /** The lines in which a run of tests names what it has left out (test/support/tell-left-out.ts). */

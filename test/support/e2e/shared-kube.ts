@@ -20,10 +20,12 @@ type Verb = 'up' | 'istiod';
 export default function provideKube(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-shared-kube-'));
   project.provide('sharedKube', folder);
-  return () => {
+  const teardown = () => {
     for (const verb of ['istiod', 'up'] as const) end(folder, verb);
     rmSync(folder, { recursive: true, force: true });
   };
+  process.once('exit', teardown); // a run that is ended by a signal has no teardown
+  return teardown;
 }
 
 /** Resolves when the API answers. */

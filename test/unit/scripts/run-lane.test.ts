@@ -23,10 +23,10 @@ it('a lane goes on after a stage that fails, and says so at once', async () => {
   expect(order).toEqual(['failure']);
 });
 
-it('a lane that is stopped ends the programs of its stage, and begins no other', async () => {
+it('a lane that is stopped ends the programs of its stage, also those in other sessions, and begins no other', async () => {
   const stop = new AbortController();
   const mark = `86399.${process.pid}`;
-  const running = runLane([stage('one', `sleep ${mark} & wait`), stage('two', 'true')], {
+  const running = runLane([stage('one', `setsid sleep ${mark} & wait`), stage('two', 'true')], {
     stop: stop.signal,
   });
   const sleepers = () => spawnSync('pgrep', ['-f', `^sleep ${mark}`]).stdout.toString();
