@@ -80,7 +80,7 @@ function tables({ figures = {}, columns, rows }: Report): readonly string[] {
   ];
 }
 
-/** Keeps a report in place of the one before, and writes the page and its pictures anew. */
+/** Replaces the stored report of this benchmark, and writes the page and its pictures again. */
 async function keep(benchName: BenchName, report: KeptReport): Promise<void> {
   const before = existsSync(resultsFile)
     ? (JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<BenchName, KeptReport>)

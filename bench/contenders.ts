@@ -9,7 +9,7 @@ export interface Contender {
   readonly command: readonly string[];
 }
 
-/** A Node to run on, and what it is called. */
+/** A Node on which an agent runs, with its name. */
 export interface Runtime {
   readonly name: string;
   readonly path: string;
@@ -19,7 +19,7 @@ export const goFive = 'Go 1.5';
 export const goThirty = 'Go 1.30';
 const bundle = resolve('dist/pilot-agent.cjs');
 
-/** The Node that runs this, and those of `test/nodes` that are installed. */
+/** The Node that runs this program, and the Nodes of `test/nodes` that are installed. */
 export function runtimes(): readonly Runtime[] {
   const others = ['22', '24'].flatMap((version) => {
     const path = resolve(`test/nodes/node_modules/node-${version}-${process.arch}/bin/node`);
@@ -33,7 +33,7 @@ export function runtimes(): readonly Runtime[] {
   ];
 }
 
-/** All that are there to be measured, this agent first. */
+/** All agents that can be measured here, this agent first. */
 export function contenders(): readonly Contender[] {
   const ownContenders = runtimes().map(({ name, path }): Contender => ({
     name,
@@ -44,7 +44,8 @@ export function contenders(): readonly Contender[] {
     process.env['PILOT_AGENT_EXECUTABLE'] ??
     resolve(`executable/pilot-agent-linux-${process.arch}`);
   if (existsSync(single)) {
-    spawnSync('sync'); // pages that are not written yet count as memory of who runs them
+    // Pages that are not on disk yet count as memory of the process that runs them.
+    spawnSync('sync');
     ownContenders.push({ name: 'Executable', kind: 'own', command: [single] });
   }
   const [five, thirty] = [peer('pilot-agent-1.5'), peer('pilot-agent-1.30')];
@@ -57,12 +58,12 @@ export function contenders(): readonly Contender[] {
   ];
 }
 
-/** What a reader has to know is not there. */
+/** A line for each agent or Node that is not installed. */
 export function missing(): readonly string[] {
   const names = contenders().map(({ name }) => name);
   return ['Node 22', 'Node 24', 'Executable', goFive, goThirty]
     .filter((name) => !names.includes(name))
-    .map((name) => `${name} was not there to be measured.`);
+    .map((name) => `${name} is not installed, so it was not measured.`);
 }
 
 /** The path of a Go agent beside this checkout. */

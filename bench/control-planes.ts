@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A program that is measured. */
 export type Contender = 'ours' | 'istiod';
 
-/** The environment in which istiod has no limit of requests. */
+/** With this variable, istiod does not limit how many requests it serves per second. */
 export const unlimited = { PILOT_MAX_REQUESTS_PER_SECOND: '0' };
 
 /** Starts `pilot-discovery` with its servers on successive ports of the loopback address. */
@@ -22,7 +22,7 @@ export function startPilotDiscovery(
   });
 }
 
-/** Resolves to the process of istiod, which a script starts. */
+/** Resolves to the id of the istiod process that a script has started. */
 export async function istiodOf(script: number): Promise<number> {
   for (;;) {
     const children = readFileSync(`/proc/${script}/task/${script}/children`, 'utf8').trim();

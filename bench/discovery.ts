@@ -25,7 +25,8 @@ import { columnsBesideIstiod, ratioText, rowBesideIstiod } from './row-beside-is
 
 /**
  * `bench discovery [ROUNDS]`: pilot-discovery and a real istiod, one after the other, under a fleet
- * of clients that ask and answer as Envoy does: from a change of a file to the last of them.
+ * of clients that ask and answer as Envoy does. It measures the time from a change of a file until
+ * the last client has it.
  */
 export async function discovery(rounds = 3): Promise<Report> {
   requireFleet();
@@ -55,14 +56,14 @@ export async function discovery(rounds = 3): Promise<Report> {
   };
 }
 
-/** One scene, as both have it. */
+/** The figures of both control planes in one scene. */
 interface Result {
   readonly scene: Scene;
   readonly ours: FleetFigures;
   readonly istiod: FleetFigures;
 }
 
-/** Where istiod needs less time or less CPU time for a change, as Markdown. */
+/** The rows in which istiod needs less time or less CPU time for a change, as Markdown. */
 function lossesOf(results: readonly Result[]): string {
   const losses = results.flatMap(({ scene, ours, istiod }) =>
     (['rds', 'cds', 'eds'] as const).flatMap((kind) => {
@@ -79,7 +80,9 @@ function lossesOf(results: readonly Result[]): string {
     : ['istiod needs less in these rows:', '', ...losses.map((loss) => `- ${loss}`)].join('\n');
 }
 
-/** The CPU time of an endpoint, over that with a tenth of the services or namespaces. */
+/**
+ * The CPU time of an endpoint change, divided by that with a tenth of the services or namespaces.
+ */
 function growthRows(results: readonly Result[]): string[][] {
   const cpuOf = (scene: Scene, who: Contender) =>
     results.find((result) => nameOf(result.scene) === nameOf(scene))?.[who].changes.eds.cpu ?? NaN;
@@ -144,7 +147,9 @@ function rowsOf({ scene: measuredScene, ours: ourRun, istiod: istiodRun }: Resul
   ];
 }
 
-/** Bytes of clusters and endpoints for a proxy that comes back with all of them. */
+/**
+ * The bytes of clusters and endpoints that a proxy receives if it has all of them and reconnects.
+ */
 async function reconnectRow(services: number): Promise<string[]> {
   const [ours, istiod] = [
     await over('ours', { services }, reconnect),
@@ -185,7 +190,7 @@ async function reconnect({ port }: Running): Promise<number> {
           initialResourceVersions,
         }),
       );
-      await sleep(5_000); // an answer that is not sent cannot be waited for
+      await sleep(5_000); // nothing shows that no answer will come, so it waits for a fixed time
     };
     await askFor(typeUrls.cluster, []);
     await askFor(
@@ -197,13 +202,13 @@ async function reconnect({ port }: Running): Promise<number> {
   return bytes;
 }
 
-/** Own memory for each of so many proxies that are connected and ask for nothing more. */
+/** The control plane's own memory for each proxy that is connected and asks for nothing more. */
 async function restRow(proxies: number): Promise<string[]> {
   const atRest = async ({ port, pid }: Running): Promise<number> => {
     const before = memoryOf(pid).anonymous;
     const args = ['-addr', `127.0.0.1:${port}`, '-n', String(proxies), '-settle', '1h'];
     const connected = execa(fleetProgram, args, { reject: false });
-    // istiod admits them within 45 s.
+    // istiod admits all proxies within 45 s.
     await sleep(105_000);
     const after = memoryOf(pid).anonymous;
     connected.kill();
@@ -222,7 +227,7 @@ async function restRow(proxies: number): Promise<string[]> {
   ];
 }
 
-/** What the memory is after 1,000 changes, over what it is after 100 of them. */
+/** The memory after 1,000 changes, divided by that after 100 changes. */
 async function growthRow(services: number): Promise<string[]> {
   const ratio = await over('ours', { services }, async ({ folder, port, pid }) => {
     const clients = Array.from({ length: 10 }, (_, number) =>
@@ -259,7 +264,7 @@ spec: { hosts: [changing-${change}.mesh], resolution: STATIC, ports: [{ number: 
   ];
 }
 
-/** From the start of the program until it is ready, over so many resources. */
+/** The time from the start of the program until it is ready, with `count` resources. */
 async function startRow(count: number): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-bench-'));
   const [port = 0] = await freePorts(3);

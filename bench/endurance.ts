@@ -5,14 +5,15 @@ import { type Memory, memoryOf } from './process-figures.ts';
 import { rotate, rotationScene } from './rotations.ts';
 import { fullLoad, merging, statusScene } from './status.ts';
 
-/** V8 gives back what it can after some seconds. In ms. */
+/** V8 returns unused memory after some seconds. In ms. */
 const settlingTime = 30_000;
 /** Rotations of 300, and minutes of 60, after which memory is read: as parts of the whole. */
 const parts = [1 / 60, 1 / 12, 1 / 4, 1 / 2, 1];
 
 /**
- * `bench endurance [MINUTES]`: what an agent holds after an hour of full load on the status port,
- * and after 5 rotations a minute of it. Both run at once, over an Envoy each.
+ * `bench endurance [MINUTES]`: the memory of an agent after an hour of full load on the status
+ * port, and of another agent after an hour with 5 rotations a minute. Both run at once, each over
+ * its own Envoy.
  */
 export async function endurance(minutes = 60): Promise<Report> {
   const [loaded, rotated] = await Promise.all([load(minutes), turn(minutes * 5)]);

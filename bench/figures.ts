@@ -1,11 +1,11 @@
 import { median } from './median.ts';
 
-/** What was measured: the row of the table of all → who → the value, in the unit of the row. */
+/** Measured values: row of the summary table → contender → value, in the unit of the row. */
 export type Figures = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** What a benchmark has measured, for a reader. */
+/** The results of a benchmark, for its readers. */
 export interface Report {
-  /** For the table of all, and its pictures. */
+  /** For the summary table and its pictures. */
   readonly figures?: Figures;
   /** A table of its own. */
   readonly columns?: readonly string[];
@@ -14,7 +14,7 @@ export interface Report {
   readonly notes: readonly string[];
 }
 
-/** Takes values one by one, and gives the median of those of each row and contender. */
+/** Collects values one by one, and returns the median for each row and contender. */
 export function collected(): {
   readonly add: (row: string, who: string, value: number) => void;
   readonly figures: () => Figures;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { execa } from 'execa';
 
-/** The path of clients that ACK as Envoy does, and that measure until all of them have a change. */
+/** The program whose clients ACK as Envoy does. It measures the time until all have a change. */
 export const fleetProgram = resolve('../shared/peers/fleet');
 
-/** An endpoint, a VirtualService, a subset. */
+/** A change of an endpoint, of a VirtualService, of a subset. */
 export type FleetChange = 'eds' | 'rds' | 'cds';
 
 /** The load for a control plane. */
@@ -13,11 +13,11 @@ interface Fleet {
   /** The folder into which the fleet writes its changes. */
   readonly folder: string;
   readonly port: number;
-  /** The process of the control plane. */
+  /** The process id of the control plane. */
   readonly pid: number;
   readonly proxies: number;
   readonly delta: boolean;
-  /** The number of namespaces in which the proxies are. */
+  /** The number of namespaces of the proxies. */
   readonly namespaces: number;
   readonly rounds: number;
   readonly changes: readonly FleetChange[];
@@ -26,7 +26,7 @@ interface Fleet {
 /** The figures of one control plane. Times in ms, memory and bytes in MB. */
 export interface FleetFigures {
   readonly connect: number;
-  /** The memory at most. */
+  /** The peak of the memory. */
   readonly peak: number;
   /** NaN for a change that was not made. */
   readonly changes: Readonly<

@@ -19,8 +19,9 @@ export interface Impact {
 const lastChunk = Buffer.from('0\r\n\r\n');
 
 /**
- * Asks one GET after the other on each of so many kept connections, and resolves to what came back.
- * It does as little as it can, for it shares the machine with who answers.
+ * Sends one GET after the other on each of `connections` kept-alive connections, and resolves to
+ * the figures of the answers. It does as little as it can, because it shares the machine with the
+ * server.
  */
 export async function hammer({ port, path, connections, duration }: Blows): Promise<Impact> {
   const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;

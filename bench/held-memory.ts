@@ -10,15 +10,15 @@ import { rotate, rotationScene } from './rotations.ts';
 import type { Life, Scene } from './scene.ts';
 import { fullLoad, merging, statusScene } from './status.ts';
 
-/** V8 gives back what it can after some seconds. In ms. */
+/** V8 returns unused memory after some seconds. In ms. */
 const settlingTime = 30_000;
 const rotations = 30;
 
 /** MB by part. */
 type Parts = Readonly<Record<string, number>>;
 
-/** What a process writes of itself when it is asked to. */
-interface Told {
+/** The figures that a process writes about itself on request. */
+interface HeapFigures {
   readonly spaces: readonly HeapSpaceInfo[];
   readonly external: number;
 }
@@ -63,7 +63,7 @@ interface Reader {
   readonly read: (life: Life) => Promise<Parts>;
 }
 
-/** An agent that tells what V8 holds, on a Node with these flags. */
+/** An agent on a Node with these flags. It reports the memory that V8 holds. */
 function readerIn(folder: string, nodeFlags: readonly string[]): Reader {
   const [answer, hook] = [join(folder, 'told.json'), join(folder, 'hook.cjs')];
   writeFileSync(
@@ -89,13 +89,13 @@ process.on('SIGUSR2', () => {
       rmSync(answer, { force: true });
       process.kill(pid, 'SIGUSR2');
       while (!existsSync(answer)) await sleep(20);
-      const heapReport = JSON.parse(readFileSync(answer, 'utf8')) as Told;
+      const heapReport = JSON.parse(readFileSync(answer, 'utf8')) as HeapFigures;
       return { ...partsOf(heapReport, anonymous), 'own (RssAnon)': anonymous, RSS: rss };
     },
   };
 }
 
-function partsOf({ spaces, external }: Told, anonymous: number): Parts {
+function partsOf({ spaces, external }: HeapFigures, anonymous: number): Parts {
   const sum = (names: RegExp, sizeOf: (space: HeapSpaceInfo) => number) =>
     spaces.reduce((total, space) => total + (names.test(space.space_name) ? sizeOf(space) : 0), 0) /
     2 ** 20;
@@ -118,7 +118,7 @@ function partsOf({ spaces, external }: Told, anonymous: number): Parts {
   return { ...parts, 'the rest: malloc, stacks, Node itself': rest };
 }
 
-/** What is held before and after `use`. */
+/** The memory before and after `use`. */
 async function inScene(
   making: Promise<Scene>,
   { contender, read }: Reader,

@@ -8,22 +8,20 @@ import { makeRig } from '../test/support/e2e/rig.ts';
 import { hasConsul, startConsul } from '../test/support/consul.ts';
 import { cpuOf } from './process-figures.ts';
 
-/** Until an agent that has started is at rest, and how long it is watched then. In ms. */
+/** The time until a started agent is at rest, and the time for which it is then watched. In ms. */
 const settlingTime = 10_000;
 const watched = 60_000;
 
 /**
- * Resolves to the share of a core, in percent, that an agent takes over an Envoy while nothing
- * changes: without sources, and with one of each kind. Both run at once, in the same minute.
+ * Resolves to the CPU time, in percent of a core, of an agent with an Envoy while nothing changes:
+ * without sources, and with a source of each kind. Both agents run in the same minute.
  */
 export async function idleAgents(): Promise<{
   readonly alone: number;
   readonly withSources: number;
 }> {
   if (kubeProgram === undefined || !hasConsul)
-    throw new Error(
-      'bench sources: there is no ../shared/peers beside this checkout, which it runs',
-    );
+    throw new Error('bench sources needs the programs of ../shared/peers beside this checkout');
   const [kube, consul] = await Promise.all([startKubeServer(), startConsul()]);
   const [alone, other] = [await makeRig(), await makeRig()];
   const web = createServer(({ headers }, response) => {

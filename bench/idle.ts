@@ -6,12 +6,15 @@ import { collected, type Report } from './figures.ts';
 import { cpuOf, memoryOf } from './process-figures.ts';
 import { makeScene } from './scene.ts';
 
-/** Until an agent that is LIVE is at rest: V8 has given back what the start has left. In ms. */
+/**
+ * The time from LIVE until an agent is at rest: V8 has then returned the memory of the start. In
+ * ms.
+ */
 const settlingTime = 20_000;
 
 /**
- * `bench idle [SECONDS]`: what each agent takes over an Envoy that nobody asks about, memory and
- * CPU; and a Node that waits.
+ * `bench idle [SECONDS]`: the memory and CPU time of each agent with an Envoy while no client sends
+ * a request, and of a Node that waits.
  */
 export async function idle(seconds = 40): Promise<Report> {
   const scene = await makeScene(({ ports, certDir }) =>

@@ -12,7 +12,7 @@ const namespaceOf = (service: number) => `ns${service % 10}`;
 /** The Pod that becomes ready is the last one of the first service. */
 const changing = { service: 0, pod: podsPerService - 1 } as const;
 
-/** Fills an API with services, and with Pods that are ready. Resolves when it has all. */
+/** Fills an API with services and with ready Pods. Resolves when the API has all of them. */
 export async function fillKube(kube: KubeApi): Promise<void> {
   await each(10, (index) =>
     kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespaceOf(index) } }),

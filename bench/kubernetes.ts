@@ -25,14 +25,13 @@ import { columnsBesideIstiod, rowBesideIstiod } from './row-beside-istiod.ts';
 const [proxies, namespaces, changesPerStart] = [100, 10, 15];
 
 /**
- * `bench kubernetes [STARTS]`: pilot-discovery and a real istiod in turns, over one Kubernetes API:
- * from the start to the first proxy, and from a Pod that becomes ready to the last proxy.
+ * `bench kubernetes [STARTS]`: pilot-discovery and a real istiod in turns, over one Kubernetes API.
+ * It measures the time from the start until a proxy has all clusters, and from a Pod that becomes
+ * ready until the last proxy has it.
  */
 export async function kubernetes(starts = 3): Promise<Report> {
   if (kubeProgram === undefined || !existsSync(fleetProgram))
-    throw new Error(
-      'bench kubernetes: there is no ../shared/peers beside this checkout, which it runs',
-    );
+    throw new Error('bench kubernetes needs the programs of ../shared/peers beside this checkout');
   const kube = await startKubeServer();
   try {
     await fillKube(kube);

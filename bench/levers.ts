@@ -14,9 +14,9 @@ interface Build {
   readonly writeCodeCache: (node: readonly string[], program: string) => Promise<void>;
 }
 
-/** Until an agent that is LIVE is at rest. In ms. */
+/** The time from LIVE until an agent is at rest. In ms. */
 const settlingTime = 6_000;
-/** Of probes, as many as can be. In ms. */
+/** How long clients send as many probes as they can. In ms. */
 const loaded = 5_000;
 
 interface Lever {
@@ -41,8 +41,8 @@ const all: readonly Lever[] = [
 ];
 
 /**
- * `bench levers [ROUNDS]`: what flags of V8 and a variable of malloc make of an agent at rest, and
- * of its start. Each has a code cache of its own, for the newest Node that there is.
+ * `bench levers [ROUNDS]`: how flags of V8 and a variable of malloc change an agent at rest and its
+ * start. Each combination has its own code cache, for the newest Node that is installed.
  */
 export async function levers(rounds = 3): Promise<Report> {
   const { name: node, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };

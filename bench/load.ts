@@ -5,8 +5,8 @@ import type { Report } from './figures.ts';
 const requests = 1_000_000;
 
 /**
- * `bench load [ROTATIONS]`: a million requests over that many hot restarts; how many failed, and
- * what the slowest took.
+ * `bench load [ROTATIONS]`: a million requests during that many hot restarts: how many failed, and
+ * the time of the slowest one.
  */
 export async function load(rotations = 10): Promise<Report> {
   const results = Object.entries(

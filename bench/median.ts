@@ -1,6 +1,4 @@
-/**
- * The middle of an odd number of values, the upper one of the two middle ones of an even number.
- */
+/** The middle value. If the number of values is even, the upper of the two in the middle. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

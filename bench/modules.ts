@@ -16,7 +16,7 @@ interface Bundling {
   readonly bundleOptions: BuildOptions;
 }
 
-/** What is loaded: nothing, a package that every start needs, or what the agent loads. */
+/** The code that is loaded: nothing, one package, or everything that the agent loads. */
 const loaded: readonly (readonly [what: string, code: string])[] = [
   ['bare Node', ''],
   [
@@ -24,17 +24,20 @@ const loaded: readonly (readonly [what: string, code: string])[] = [
     "require('node:crypto').createHash('sha256').update('').digest()",
   ],
   ['`node:http`, a server', "require('node:http').createServer().listen(0)"],
-  ['`rxjs`', kept('rxjs', 'map, merge, Observable, Subject, switchMap')],
-  ['`zod/mini`', kept('zod/mini', 'object, optional, record, string, union')],
-  ['`commander`', kept('commander', 'Command')],
-  ['`execa`', kept('execa', 'execa')],
-  ['`chokidar`', kept('chokidar', 'watch')],
-  ['`pino`', kept('pino', 'pino')],
-  ['`@grpc/grpc-js`, in a pod of a mesh', kept('@grpc/grpc-js', 'Client, credentials, Server')],
+  ['`rxjs`', importing('rxjs', 'map, merge, Observable, Subject, switchMap')],
+  ['`zod/mini`', importing('zod/mini', 'object, optional, record, string, union')],
+  ['`commander`', importing('commander', 'Command')],
+  ['`execa`', importing('execa', 'execa')],
+  ['`chokidar`', importing('chokidar', 'watch')],
+  ['`pino`', importing('pino', 'pino')],
+  [
+    '`@grpc/grpc-js`, in a pod of a mesh',
+    importing('@grpc/grpc-js', 'Client, credentials, Server'),
+  ],
   [
     '`@peculiar/x509`, in a pod of a mesh',
     "import 'reflect-metadata';" +
-      kept('@peculiar/x509', 'Pkcs10CertificateRequestGenerator, X509Certificate'),
+      importing('@peculiar/x509', 'Pkcs10CertificateRequestGenerator, X509Certificate'),
   ],
   [
     'all modules of a start, not run',
@@ -42,18 +45,18 @@ const loaded: readonly (readonly [what: string, code: string])[] = [
   ],
 ];
 
-/** What is used of a package; the rest is not bundled. */
-function kept(name: string, used: string): string {
+/** Code that uses these exports of a package. Only they are bundled. */
+function importing(name: string, used: string): string {
   return `import { ${used} } from '${name}'; globalThis.kept = [${used}]`;
 }
 
-/** Until a process has settled. In ms. */
+/** The time until a process is at rest. In ms. */
 const settlingTime = 1_000;
 const atRest = 20_000;
 
 /**
- * `bench modules [ROUNDS]`: what each package that the agent loads takes, alone in a process, over
- * a Node that does nothing: its own memory, and the time to load it.
+ * `bench modules [ROUNDS]`: the memory and the load time of each package that the agent loads. Each
+ * package is alone in a process, and is compared with a Node that does nothing.
  */
 export async function modules(rounds = 5): Promise<Report> {
   const { name: node, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };
@@ -78,7 +81,7 @@ export async function modules(rounds = 5): Promise<Report> {
         `const start = performance.now(); require('./${index}.cjs.bundle.cjs'); console.log(performance.now() - start); setInterval(() => 0, 1e9); process.on('SIGTERM', () => process.exit())`,
       );
       const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') };
-      await load(path, program, env); // which makes the code cache
+      await load(path, program, env); // this run writes the code cache
       const lives: Loaded[] = [];
       for (let round = 0; round < rounds; round++) lives.push(await load(path, program, env));
       measured.push({ what, lives });

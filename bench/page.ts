@@ -7,12 +7,12 @@ import { goFive, goThirty } from './contenders.ts';
 import type { Figures, Report } from './figures.ts';
 import { type Row, rows } from './rows.ts';
 
-/** A report that was kept, and on what it was measured. */
+/** A stored report, with the machine on which it was measured. */
 export interface KeptReport extends Report {
   readonly machine: string;
 }
 
-/** What each benchmark is about, in the order of the page. */
+/** The titles of the benchmarks, in the order of the page. */
 export const titles = {
   start: 'Start',
   idle: 'At rest',
@@ -39,7 +39,7 @@ export type Kept = Readonly<Partial<Record<BenchName, KeptReport>>>;
 const pictureFolder = 'benchmarks';
 const goAgents = [goFive, goThirty];
 
-/** A page of Markdown with all reports that were kept. */
+/** A page of Markdown with all stored reports. */
 export async function page(kept: Kept): Promise<string> {
   const names = (Object.keys(titles) as BenchName[]).filter((name) => kept[name] !== undefined);
   const sections = names.flatMap((name) => {
@@ -150,7 +150,7 @@ function isOwn(who: string): boolean {
   return /^Node |^Executable$/.test(who);
 }
 
-/** What a report is measured on. */
+/** The machine of a report, as a text. */
 export function machine(envoy: string): string {
   const model = cpus()[0]?.model ?? '';
   const node = (version: string) => version.replace(/^v/, '');

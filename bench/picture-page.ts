@@ -6,12 +6,12 @@ import { makeRig } from '../test/support/e2e/rig.ts';
 import { startLoad } from '../test/support/load.ts';
 
 /**
- * Takes pictures of the page from a real run, under load: two rotations, a crash, and a
- * configuration that is refused; as WebP, in three sizes, dark and light.
+ * Takes pictures of the agent's page during a real run under load, with two rotations, a crash, and
+ * a configuration that is refused. They are WebP, in three sizes, dark and light.
  */
 
 const folder = 'docs/page';
-/** Between two things that happen. In ms. */
+/** The time between two events of the run. In ms. */
 const between = 9_000;
 const flags = ['--drainDuration', '3s', '--parentShutdownDuration', '5s', '--statusPageLog'];
 

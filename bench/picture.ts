@@ -5,12 +5,12 @@ import { startLoad } from '../test/support/load.ts';
 import { type LogLine, makeRig } from '../test/support/e2e/rig.ts';
 
 /**
- * Draws docs/picture.svg from a real run: a certificate that rotates, an Envoy that is killed, and
- * SIGTERM, under load.
+ * Draws docs/picture.svg from a real run under load: a certificate rotates, an Envoy is killed, and
+ * the agent gets SIGTERM.
  */
 
 const path = 'docs/picture.svg';
-/** Between two counts of the requests. In ms. */
+/** The time between two counts of the requests. In ms. */
 const step = 150;
 const flags = [
   '--drainDuration',
@@ -30,7 +30,7 @@ interface Sample {
   readonly failed: number;
 }
 
-/** An Envoy process: when it was started, served, and ended. In ms from the start of the agent. */
+/** When an Envoy process was started, first served, and ended. In ms from the agent's start. */
 interface Life {
   readonly epoch: number;
   readonly started: number;

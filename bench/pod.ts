@@ -31,23 +31,22 @@ interface Life {
   readonly pushes: readonly number[];
 }
 
-/** How long after it is ready an agent counts as idle. In ms. */
+/** An agent counts as idle this long after it is ready. In ms. */
 const settle = 3_000;
-/** Of each life of an agent. */
+/** The number of changes in each run of an agent. */
 const changes = 3;
 /** In ms. */
 const longest = 60_000;
 
 /**
- * `bench pod [ROUNDS]`: in a pod of a real mesh, from exec of the agent to 200 at readiness, its
- * memory when idle, and the time from a change in the Kubernetes API to the listener in Envoy; with
- * the xDS proxy and without, and for the Go agent 1.30: in turns, in one run; medians.
+ * `bench pod [ROUNDS]`: an agent in a pod of a real mesh. It measures the time from exec of the
+ * agent to 200 at readiness, its memory when idle, and the time from a change in the Kubernetes API
+ * to the listener in Envoy. This agent with and without the xDS proxy and the Go agent 1.30 take
+ * turns in one run. Figures are medians.
  */
 export async function pod(rounds = 9): Promise<Report> {
   if (kubeProgram === undefined)
-    throw new Error(
-      'bench pod: there is no ../shared/peers/kube beside this checkout, which it runs',
-    );
+    throw new Error('bench pod needs the program ../shared/peers/kube beside this checkout');
   const [kube, upstream] = [await startKube(), await startUpstream()];
   const contenders: Contender[] = [];
   try {
@@ -154,8 +153,8 @@ async function live({ pod, flags, options }: Contender): Promise<Life> {
 }
 
 /**
- * It takes its bootstrap from a template: the one that this agent makes, with the names of its
- * sockets.
+ * The Go agent 1.30. Its bootstrap template is the bootstrap of this agent, with the socket names
+ * of the Go agent.
  */
 async function goAgent(kube: Kube, target: number): Promise<Contender> {
   const [go = '', envoy] = [peer('pilot-agent-1.30'), installedEnvoy()];
@@ -203,7 +202,10 @@ async function goAgent(kube: Kube, target: number): Promise<Contender> {
   };
 }
 
-/** A command that runs a program in place of Node, or of Node and this agent. */
+/**
+ * A command that runs a program instead of its first `instead` arguments (Node, or Node and this
+ * agent).
+ */
 function runs(path: string, instead = 1): readonly string[] {
   return ['sh', '-c', `shift ${instead} && exec "$0" "$@"`, path];
 }

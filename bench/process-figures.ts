@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** In MB. */
 export interface Memory {
   readonly rss: number;
-  /** What is this process's alone and of no file (RssAnon). */
+  /** Memory that belongs to this process alone and to no file (RssAnon). */
   readonly anonymous: number;
-  /** With its share of what it has in common with others. */
+  /** Memory with a share of the pages that other processes use too (Pss). */
   readonly pss: number;
 }
 

@@ -40,7 +40,7 @@ interface ProfileNode {
   };
 }
 
-/** What takes less is one row. In ms. */
+/** Modules that take less time than this share one row. In ms. */
 const least = 1;
 
 /**
@@ -159,7 +159,7 @@ async function profiled(scene: Scene, use: (start: Start) => Promise<Report>): P
   }
 }
 
-/** What takes more than so many ms in a row of its own, and the sum. */
+/** A row for each place that takes at least `from` ms, one row for the others, and the sum. */
 function rowsOf(times: Times, from: number): string[][] {
   const all = [...times].toSorted((a, b) => b[1] - a[1]);
   const sum = (some: typeof all) => some.reduce((total, [, ms]) => total + ms, 0).toFixed(1);
@@ -171,7 +171,7 @@ function rowsOf(times: Times, from: number): string[][] {
   ];
 }
 
-/** Resolves to the profile that is written there when the process ends. */
+/** Resolves to the profile that a process writes into a folder when it ends. */
 async function written(folder: string): Promise<CpuProfile> {
   for (;;) {
     try {
@@ -179,7 +179,7 @@ async function written(folder: string): Promise<CpuProfile> {
       if (name !== undefined)
         return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
     } catch {
-      // It is not there, or not whole.
+      // The file is not there yet, or not complete.
     }
     await sleep(50);
   }
@@ -187,7 +187,7 @@ async function written(folder: string): Promise<CpuProfile> {
 
 type Times = ReadonlyMap<string, number>;
 
-/** The sample at which Envoy's process is started. */
+/** The index of the sample at which Envoy's process is started. */
 function untilSpawn({ nodes, samples }: CpuProfile): number {
   const spawns = new Set(
     nodes
@@ -200,13 +200,13 @@ function untilSpawn({ nodes, samples }: CpuProfile): number {
   return samples.findIndex((id) => spawns.has(id));
 }
 
-/** The first sample that is so many ms after the start. */
+/** The index of the first sample that is `ms` after the start. */
 function indexAt({ timeDeltas }: CpuProfile, ms: number): number {
   let sum = 0;
   return timeDeltas.findIndex((delta) => (sum += delta / 1_000) >= ms);
 }
 
-/** Of each place, from one sample to another, in ms. */
+/** The self time of each place between two samples, in ms. */
 function selfTimes(
   { nodes, samples, timeDeltas }: CpuProfile,
   origin: Origin,

@@ -8,16 +8,16 @@ import { collected, type Report } from './figures.ts';
 import { memoryOf } from './process-figures.ts';
 import { type Life, makeScene, type Scene } from './scene.ts';
 
-/** What all wait after a change, if not told otherwise: Go 1.5 has no flag for that. In ms. */
+/** The default wait of all agents after a change. Go 1.5 has no flag that changes it. In ms. */
 const minDelay = 10_000;
-/** Rotations whose time is taken, of each contender. */
+/** The number of rotations of each contender whose time is measured. */
 const timed = 3;
 const longest = 60_000;
 
 /**
- * `bench rotations [NUMBER]`: from the change of a certificate to the next Envoy LIVE, beyond the
- * window in which changes are gathered; and what an agent has gained after so many rotations, 30 by
- * default.
+ * `bench rotations [NUMBER]`: the time from the change of a certificate until the next Envoy is
+ * LIVE, without the window in which changes are gathered; and how much more memory an agent uses
+ * after NUMBER rotations (default: 30).
  */
 export async function rotations(number = 30): Promise<Report> {
   const scene = await rotationScene();
@@ -29,7 +29,7 @@ export async function rotations(number = 30): Promise<Report> {
       await scene.whileLive(contender, () =>
         rotate(scene, 1, timed, (ms) => add('rotated', name, ms - minDelay)),
       );
-      if (kind === 'go-1.5') continue; // 10 s each
+      if (kind === 'go-1.5') continue; // each rotation takes 10 s
       const gains = async ({ pid }: Life) => {
         const before = memoryOf(pid);
         await rotate(scene, 1, number);
@@ -48,7 +48,7 @@ export async function rotations(number = 30): Promise<Report> {
   };
 }
 
-/** The place in which all rotate: an Envoy with a certificate. */
+/** The scene of all rotations: an Envoy with a certificate. */
 export function rotationScene(): Promise<Scene> {
   return makeScene(({ ports, certDir }) =>
     envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }),
@@ -56,8 +56,8 @@ export function rotationScene(): Promise<Scene> {
 }
 
 /**
- * Changes the certificate for each epoch from the first to the last, each after the last parent has
- * gone, and tells the ms from each change until the Envoy of that epoch is LIVE.
+ * Changes the certificate once for each epoch from the first to the last, each time after the last
+ * parent has ended. Resolves to the ms from each change until the Envoy of that epoch is LIVE.
  */
 export async function rotate(
   scene: Scene,

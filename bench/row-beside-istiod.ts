@@ -6,7 +6,7 @@ export interface ComparedFigures {
   readonly units: readonly string[];
   readonly ours: readonly number[];
   readonly istiod: readonly number[];
-  /** The largest ratio of each value that reaches the goal. */
+  /** The goal of each value: the largest ratio that reaches it. */
   readonly goals: readonly number[];
 }
 

@@ -1,6 +1,6 @@
 import { goFive, goThirty } from './contenders.ts';
 
-/** A row of the table of all: what is measured, and what it is measured against. */
+/** A row of the summary table: the measured quantity and its goal. */
 export interface Row {
   readonly id: string;
   readonly what: string;
@@ -11,11 +11,14 @@ export interface Row {
   readonly goal: string;
   /** Whether a value of this agent reaches the goal, beside those of `figures`. */
   readonly reached: (value: number, figureOf: (who: string) => number, bare: number) => boolean;
-  /** Why it does not, if it does not. */
+  /** The reason that is given if the value does not reach the goal. */
   readonly why: string;
 }
 
-/** All rows, in the order of the page. `bare` is the Node of the contender that does nothing. */
+/**
+ * All rows, in the order of the page. In `reached`, `bare` is the value of the same Node if it does
+ * nothing.
+ */
 export const rows: readonly Row[] = [
   {
     id: 'spawned',

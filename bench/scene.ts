@@ -19,15 +19,16 @@ export interface Place {
   readonly ports: { readonly admin: number; readonly listen: number; readonly status: number };
 }
 
-/** A process of an agent, from exec on. */
+/** A running process of an agent. */
 export interface Life {
   readonly pid: number;
   /** In ms since 1970. */
   readonly started: number;
-  /** Resolves when Envoy is LIVE, when the agent is ready. */
+  /** Resolves when Envoy is LIVE. */
   live(): Promise<void>;
+  /** Resolves when the agent is ready. */
   ready(): Promise<void>;
-  /** Kills it with all that it has started. */
+  /** Kills the agent and all processes that it has started. */
   end(): Promise<void>;
 }
 
@@ -36,19 +37,19 @@ interface More {
   readonly flags?: readonly string[];
 }
 
-/** One place in which all agents run, one after the other: the same Envoy, configuration, ports. */
+/** The same Envoy, configuration and ports for all agents, which run one after the other. */
 export interface Scene extends Place {
   readonly ca: CertificateAuthority;
   readonly contenders: readonly Contender[];
-  /** Is written when Envoy's process starts, and again for each epoch. */
+  /** A file that is written each time an Envoy process starts. */
   readonly stamp: string;
   start(contender: Contender, more?: More): Life;
-  /** Starts an agent, and ends it when `use`, which has it from LIVE on, is over. */
+  /** Starts an agent, calls `use` when its Envoy is LIVE, and ends the agent after that. */
   whileLive(contender: Contender, use: (life: Life) => Promise<void>, more?: More): Promise<void>;
   dispose(): void;
 }
 
-/** How long anything may take. In ms. */
+/** The longest time that a step may take. In ms. */
 const longest = 30_000;
 
 export async function makeScene(config: (place: Place) => unknown): Promise<Scene> {
@@ -178,8 +179,9 @@ function kill(pid: number): void {
 }
 
 /**
- * An Envoy whose start is the time of the stamp file, to a tick of the kernel (4 ms), and leaves
- * out the one flag of the Go agent that Envoy no longer knows.
+ * Writes a script that starts Envoy. It first writes the stamp file, whose time is that of the
+ * start, to a tick of the kernel (4 ms). It leaves out the flag of the Go agent that Envoy no
+ * longer knows.
  */
 function stampedEnvoy(folder: string, real: string): string {
   const path = join(folder, 'envoy');

@@ -10,15 +10,15 @@ import { runtimes } from './contenders.ts';
 import type { Report } from './figures.ts';
 import { median } from './median.ts';
 
-/** A way of a certificate to clients. */
+/** A way in which a new certificate reaches clients. */
 interface Way {
   readonly name: string;
-  /** Whose figure it is in the table of all. */
+  /** The contender of the summary table that gets this figure. */
   readonly contender?: string;
   readonly options: Parameters<typeof makeRig>[0];
-  /** Of 100 rotations of the fastest, so many are made here. */
+  /** The number of rotations of this way, as a share of those of the fastest way. */
   readonly share: number;
-  /** Starts what takes the certificates; resolves to what ends it. */
+  /** Starts the programs that serve the certificates. Returns a function that ends them. */
   readonly start: (rig: Rig) => () => Promise<unknown>;
   /** Resolves when the next rotation may come. */
   readonly awaitRest: (rig: Rig) => Promise<unknown>;
@@ -61,9 +61,9 @@ const ways: readonly Way[] = [
 const longest = 60_000;
 
 /**
- * `bench sds [ROUNDS]`: from the change of the files (as Kubernetes replaces them) to the first
- * client that is shown the new certificate, for a push, for a hot restart, and for an Envoy that
- * watches the folder itself; p50 and p99.
+ * `bench sds [ROUNDS]`: the time (p50 and p99) from the change of the files, as Kubernetes replaces
+ * them, until the first client gets the new certificate: by a push, by a hot restart, and by an
+ * Envoy that watches the folder itself.
  */
 export async function sds(rounds = 100): Promise<Report> {
   const rows: string[][] = [];
@@ -126,14 +126,14 @@ async function served(rig: Rig, { serial }: Issued): Promise<void> {
   }
 }
 
-/** No older epoch drains: a rotation would wait for that. */
+/** Resolves when no older epoch drains, because a rotation would wait for that. */
 async function alone(rig: Rig): Promise<void> {
   while (rig.envoys().length !== 1) await sleep(50);
 }
 
 /**
- * An Envoy without an agent, with a secret in a file that names the files, and watches their
- * folder.
+ * Starts an Envoy without an agent. Its secret is in a file, which names the files of the pair.
+ * Envoy watches their folder.
  */
 function ownWatch(rig: Rig): () => Promise<unknown> {
   const secret = join(rig.folder, 'secret.json');

@@ -11,7 +11,7 @@ import { median } from './median.ts';
 import type { Report } from './figures.ts';
 
 const count = 10_000;
-/** How much is in each, in bytes. */
+/** The size of each file, in bytes. */
 const size = 1_024;
 const events = 100_000;
 /** In ms. */
@@ -19,9 +19,9 @@ const minDelay = 10_000;
 const idle = 60_000;
 
 /**
- * `bench sources [ROUNDS]`: a source of a folder of 10,000 files: from the change of one to the new
- * hash, and how much is read for it; a burst of 100,000 events: how many readings come of it, and
- * how much memory it takes; and what it costs while nothing changes.
+ * `bench sources [ROUNDS]`: a folder of 10,000 files as a source. It measures the time from the
+ * change of a file to the new hash, and the bytes that are read for it; the readings and the memory
+ * that a burst of 100,000 events causes; and the CPU time while nothing changes.
  */
 export async function sources(rounds = 50): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bench-'));
@@ -41,7 +41,8 @@ export async function sources(rounds = 50): Promise<Report> {
     while (!condition()) await sleep(2);
   };
   try {
-    await until(() => signsOf('source-read').length > 0); // the look of the watch: the first one comes before it
+    // This reading shows that the watch has begun.
+    await until(() => signsOf('source-read').length > 0);
     await sleep(2_000);
 
     const [times, read]: [number[], number[]] = [[], []];
@@ -54,7 +55,7 @@ export async function sources(rounds = 50): Promise<Report> {
       appendFileSync(fileAt(round), 'x');
       await until(() => signsOf('changed').length > changesBefore);
       times.push((signsOf('changed').at(-1)?.at ?? NaN) - begun);
-      await sleep(1_500); // it is quiet again
+      await sleep(1_500); // no event follows then
       read.push(bytesRead() - before);
     }
     await sleep(minDelay);
@@ -119,7 +120,7 @@ export async function sources(rounds = 50): Promise<Report> {
   }
 }
 
-/** By this process, of files and of all else. */
+/** The bytes that this process has read so far, from files and everything else. */
 function bytesRead(): number {
   return Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 }

@@ -6,8 +6,8 @@ import { collected, type Report } from './figures.ts';
 import { makeScene } from './scene.ts';
 
 /**
- * `bench start [ROUNDS]`: from exec of each agent to the start of Envoy's process, and to LIVE; and
- * a Node that does nothing, of each version. In turns, in one run.
+ * `bench start [ROUNDS]`: the time from exec of each agent to the start of Envoy's process, and to
+ * LIVE; and the time of a Node that does nothing, for each version. All take turns in one run.
  */
 export async function start(rounds = 15): Promise<Report> {
   const scene = await makeScene(({ ports, certDir }) =>

@@ -9,15 +9,15 @@ import { makeScene, type Place, type Scene } from './scene.ts';
 
 const [probe, scrape] = ['/healthz/ready', '/stats/prometheus'];
 const connections = 8;
-/** Of each measurement, and of what goes before one that counts. In ms. */
+/** The time of a measurement, and of the warm-up before it. In ms. */
 const duration = 4_000;
 const warming = 1_500;
-const settlingTime = 10_000; // V8 gives back what it can after some seconds
+const settlingTime = 10_000; // V8 returns unused memory after some seconds
 
 /**
- * `bench status [MINUTES]`: readiness probes and scrapes of merged metrics a second, of eight
- * clients at once and of one after the other, with 10 KB and with 1 MB of an application's metrics,
- * and what each agent holds after that many minutes of all of it; half a minute by default.
+ * `bench status [MINUTES]`: readiness probes and scrapes of merged metrics per second, by eight
+ * clients at once and by one client, with 10 KB and with 1 MB of an application's metrics; and the
+ * memory of each agent after that many minutes of this load (default: half a minute).
  */
 export async function status(minutes = 0.5): Promise<Report> {
   const { add, figures } = collected();
@@ -40,12 +40,12 @@ export async function status(minutes = 0.5): Promise<Report> {
   };
 }
 
-/** Where all are asked: an application with so many families of metrics, of 1 KB each. */
+/** The scene of all requests: an application with `families` families of metrics, 1 KB each. */
 export function statusScene(families: number): Promise<Scene> {
   return makeScene((place) => envoyConfig(place, families));
 }
 
-/** With this an agent merges the metrics of the application of the place into its own. */
+/** The environment in which an agent merges the metrics of the scene's application into its own. */
 export function merging({ ports }: Place): { readonly env: NodeJS.ProcessEnv } {
   return {
     env: {
@@ -58,7 +58,9 @@ export function merging({ ports }: Place): { readonly env: NodeJS.ProcessEnv } {
   };
 }
 
-/** Asks for so many minutes, with eight clients, and resolves to the number of what failed. */
+/**
+ * Sends requests for `minutes` with eight clients, and resolves to the number of failed requests.
+ */
 export async function fullLoad(
   { ports }: Place,
   minutes: number,
@@ -113,8 +115,9 @@ async function measure(
 }
 
 /**
- * Ready by the rules of all: clusters and listeners have come, from files. The application is a
- * listener with 1 KB of metrics for each family; of Envoy's own a few are left.
+ * Returns the configuration of an Envoy that is ready by the rules of each agent: it gets its
+ * clusters and listeners from files. The application is a listener with 1 KB of metrics for each
+ * family. Only a few of Envoy's own metrics are left.
  */
 function envoyConfig({ folder, ports }: Place, families: number): Record<string, unknown> {
   const metrics = Array.from({ length: families }, (_, family) =>

@@ -27,13 +27,13 @@ const titles: Readonly<Record<Name, string>> = {
   'node-http2': '`node:http2`, framed by hand',
 };
 
-/** Until a process is at rest, in ms. */
+/** The time until a process is at rest. In ms. */
 const rest = 3_000;
 const connections = 1_000;
 const readers = { count: 100, answers: 10, size: 1 << 20 } as const;
 const slow = { count: 20, answers: 20, size: 1 << 20 } as const;
 
-/** One row for each; times and CPU time in ms, memory in MB. */
+/** One row for each transport. Times and CPU times are in ms. */
 interface Measured {
   readonly 'a first call: until its answer, ms': number;
   readonly '… CPU time, ms': number;
@@ -209,7 +209,7 @@ async function manyConnections(
     }
     await sleep(rest);
   };
-  await add(50); // the first ones load code
+  await add(50); // the first connections load code
   const before = memoryOf(pid).anonymous;
   const cpuBefore = cpuOf(pid);
   await add(connections);
@@ -271,7 +271,7 @@ async function slowReaders(
   const clients = Array.from({ length: slow.count }, () => session(port));
   await sleep(rest);
   const before = memoryOf(pid).anonymous;
-  for (const client of clients) open(client); // nobody listens to its data
+  for (const client of clients) open(client); // the client does not read the data
   await sleep(rest);
   const memory = memoryOf(pid).anonymous - before;
   for (const client of clients) client.destroy();

@@ -60,20 +60,18 @@ interface Validity {
 
 export interface CertificateAuthority {
   readonly rootCert: string;
-  /** What signs: also a CRL. */
+  /** The key and the name that sign certificates, and CRLs in tests. */
   readonly issuer: {
     readonly subject: string;
     readonly keys: webcrypto.CryptoKeyPair;
     readonly algorithm: typeof algorithm;
   };
   /**
-   * A new key and certificate for localhost and 127.0.0.1; each serial is higher than the one
-   * before.
+   * Issues a certificate with a new key for localhost and 127.0.0.1. Each serial is higher than the
+   * last.
    */
   issue(validity?: Validity): Promise<Issued>;
-  /**
-   * A certificate for the key and the names of a request (PKCS#10, PEM), as PEM, with its serial.
-   */
+  /** Issues a certificate (PEM) for the key and the names of a request (PKCS#10, PEM). */
   sign(
     csr: string,
     validity?: Validity,
@@ -168,13 +166,12 @@ export function writeCertificates(folder: string, issued: Issued): void {
     writeFileSync(temporary, content, { mode: modeOf(name) });
     return { temporary, path: join(folder, name) };
   });
-  // One after the other without a pause: who reads in between has half of a pair.
+  // There is no pause between the renames, because a reader in between would get half of a pair.
   for (const { temporary, path } of written) renameSync(temporary, path);
 }
 
 /**
- * Puts `files` into `folder` as kubelet mounts a secret, and swaps all of them at once if there are
- * others.
+ * Puts `files` into `folder` as kubelet mounts a secret, and replaces existing files all at once.
  *
  * The files are in `..<timestamp>.<random>`, `..data` links there, and `<name>` links to
  * `..data/<name>`.

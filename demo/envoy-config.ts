@@ -5,21 +5,24 @@ export interface EnvoyConfigOptions {
   readonly adminPort: number;
   readonly listenPort: number;
   /**
-   * Holds `cert-chain.pem` and `key.pem`; the listener then speaks TLS. Envoy reads them once: only
-   * a restart takes new ones.
+   * The folder of `cert-chain.pem` and `key.pem`. If it is given, the listener speaks TLS. Envoy
+   * reads the files once, so new files need a restart.
    */
   readonly certDir?: string;
   /**
-   * The socket of the agent's secret discovery server, from which the listener's certificate then
-   * comes, as the secret of this name.
+   * The socket of the agent's SDS server, and the name of the secret. If it is given, the listener
+   * gets its certificate there.
    */
   readonly sds?: {
     readonly socket: string;
     readonly name: string;
-    /** The name of the roots of clients, which then need a certificate. */
+    /** The name of the secret with the roots of clients. If given, clients need a certificate. */
     readonly clientRoots?: string | undefined;
   };
-  /** The port of an HTTP server on 127.0.0.1, which then answers below `/slow` and `/upstream`. */
+  /**
+   * The port of an HTTP server on 127.0.0.1. If it is given, it answers below `/slow` and
+   * `/upstream`.
+   */
   readonly upstreamPort?: number;
   /** A file path, such as `/dev/stdout`. */
   readonly accessLog?: string;
@@ -34,8 +37,8 @@ export interface EnvoyConfigOptions {
  * A static v3 bootstrap: admin, one HTTP/1.1 listener, both on 127.0.0.1, and `ok` for every path
  * that no upstream answers.
  *
- * As JSON it is good for a `.json` and for a `.yaml` file. Stats of the listener's connection
- * manager are at `http.ingress.`.
+ * Its JSON may be written to a `.json` or a `.yaml` file. The stats of the listener's connection
+ * manager begin with `http.ingress.`.
  */
 export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown> {
   const {

@@ -8,7 +8,10 @@ export async function firstFreePort(wanted: number): Promise<number> {
   return port;
 }
 
-/** Listens on all addresses, as the status server does. Rejects for any other error. */
+/**
+ * Tries to listen on all addresses, as the status server does. Rejects if it fails for another
+ * reason than a port in use.
+ */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {

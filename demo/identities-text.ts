@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 
-/** A certificate of a proxy, as its agent got it. PEM, the leaf first. */
+/** A proxy with the certificate chain that its agent got (PEM, the leaf first). */
 interface Shown {
   readonly name: string;
   readonly chain: string;
@@ -9,7 +9,7 @@ interface Shown {
 /**
  * Who called whom in a mesh, and the certificates of the proxies, as lines for a terminal. Pure.
  *
- * @param calls the number of requests by the principals of both, as {@link principalsOf} has them
+ * @param calls the number of requests by caller and callee, as {@link principalsOf} writes them
  * @param root the root of the mesh (PEM)
  * @param now ms since 1970
  */
@@ -42,7 +42,10 @@ export function identitiesText(
     .join('');
 }
 
-/** Returns both principals of a request, by what the sidecar of the called one has checked. */
+/**
+ * Returns the principals of caller and callee, as the callee's sidecar has verified them. `header`
+ * is x-forwarded-client-cert.
+ */
 export function principalsOf(header: string | undefined): string {
   const part = (name: string) => new RegExp(`(?:^|;)${name}=([^;,]*)`).exec(header ?? '')?.[1];
   return `${part('URI') ?? 'nobody'} → ${part('By') ?? 'nobody'}`;

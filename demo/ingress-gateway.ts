@@ -12,11 +12,11 @@ export interface GatewayPorts extends ProxyPorts {
 export interface IngressGateway {
   /** The command of `pilot-agent`. */
   readonly agent: Command;
-  /** The file of the root that has signed its certificate. */
+  /** The file of the root that has signed the gateway's certificate. */
   readonly root: string;
 }
 
-/** The namespace of the client, which sees `echo.mesh`; and the name of the secret. */
+/** The namespace of the client, in which `echo.mesh` is visible; and the name of the secret. */
 const [namespace, secret] = ['shop', 'front'];
 
 /**

@@ -22,7 +22,7 @@ interface MeshProxy {
   readonly role: 'sidecar' | 'router';
   readonly name: string;
   readonly namespace: string;
-  /** Its loopback address, which no other proxy has. */
+  /** The loopback address of this proxy alone. */
   readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ports: ProxyPorts;

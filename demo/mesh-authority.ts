@@ -11,13 +11,15 @@ export interface MeshAuthority {
   /** The file of the root, which `pilot-discovery` makes when it starts. */
   readonly rootFile: string;
   /**
-   * Returns the command of an agent that gets its certificate from this authority, and writes it
-   * into a folder. Call it when the root is there.
+   * Changes the command of an agent, so that the agent gets its certificate from this authority and
+   * writes it into a folder. The root must exist before the call.
    */
   agent(command: Command): Command;
-  /** The folder of the certificate of a proxy. */
+  /** Returns the folder of a proxy's certificate. */
   readonly certificatesOf: (name: string) => string;
-  /** Resolves to the root when `pilot-discovery` has made it; to nothing if it is aborted. */
+  /**
+   * Resolves to the root when `pilot-discovery` has made it, or to undefined if the signal aborts.
+   */
   root(signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -29,8 +31,8 @@ const day = 86_400;
 const lifetime = '4m';
 
 /**
- * Makes an authority below `folder` of a control plane. A token says who an agent is, as the
- * kubelet's does in a pod.
+ * Makes a control plane the authority of a mesh, with its files below `folder`. A token has the
+ * identity of each agent, as the kubelet's token has in a pod.
  *
  * @param port the port for agents
  */

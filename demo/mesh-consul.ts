@@ -8,7 +8,7 @@ import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
 import type { Command } from './mesh-agent.ts';
 import { addresses, application, type MeshPorts, type TwoSidecars } from './two-sidecars.ts';
 
-/** The ports of a Consul: its API, and those between servers. */
+/** The ports of a Consul, for its API and for other servers. */
 export interface ConsulPorts {
   readonly http: number;
   readonly server: number;
@@ -38,7 +38,7 @@ export interface ConsulInstance {
 
 /** The address of the instance that is not registered yet. */
 const spareAddress = '127.0.0.23';
-/** How long Consul may take to elect itself. In ms. */
+/** How long Consul may take to become the leader of its cluster. In ms. */
 const longest = 30_000;
 
 /**
@@ -152,9 +152,10 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 /**
- * How each file changes if the instances are in Consul. The host `echo.mesh` stays, with a port for
- * the sidecar of the client. Versions have a port each, so the weights are those of ports. A
- * sidecar listens on 127.0.0.1 for each port of a service that it sees: that of echo sees none.
+ * How the text of each file changes if the instances are in Consul. The host `echo.mesh` stays,
+ * with a port for the client's sidecar. Each version has its own port, so the route weighs ports. A
+ * sidecar listens on 127.0.0.1 for each port of each service in its scope. The sidecar of echo has
+ * no service in its scope.
  */
 const filesFor = ([version1, version2]: readonly [number, number]): Readonly<
   Record<string, (text: string) => string>

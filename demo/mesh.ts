@@ -36,7 +36,7 @@ import { addresses, type MeshPorts, twoSidecars } from './two-sidecars.ts';
 const programOf = (name: string) => fileURLToPath(new URL(`../dist/${name}.cjs`, import.meta.url));
 /** One Ctrl-C arrives twice, from the terminal and from npm. A second press comes later. In ms. */
 const onePress = 500;
-/** The pause between requests, in ms, and the number of answers that one line of the log counts. */
+/** The pause between requests, in ms, and the number of answers in one line of the log. */
 const [pause, answersPerLine] = [100, 50];
 /** When the identities are shown first, and how often. In ms. */
 const [firstIdentities, identitiesEvery] = [10_000, 15_000];
@@ -173,7 +173,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
     const first = await Promise.race([discovery, ...agents, failed]);
     if (!stopped.signal.aborted) agents.forEach((agent) => agent.kill('SIGTERM'));
     await Promise.all(agents);
-    // Ended last, so that draining sidecars do not report it as away.
+    // The control plane ends last, so that draining sidecars do not report that it is away.
     discovery.kill('SIGTERM');
     await discovery;
     if (stopped.signal.aborted) return exitCodes.ok;
@@ -189,7 +189,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
   }
 }
 
-/** Emits what a client of `echo.mesh` gets: a line, a status, or why there is no answer. */
+/** Emits the result of a request to `echo.mesh`: a line, a status, or why there is no answer. */
 function answerOf(port: number): Observable<string> {
   return new Observable<string>((subscriber) => {
     const call = request(

@@ -122,7 +122,8 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
       minDelay: '3s',
       drainDuration: '5s',
       parentShutdownDuration: '8s',
-      // Envoy warns of these at every hot restart, and the agent logs them already.
+      // Envoy logs warnings of these components at every hot restart. The agent logs the same
+      // events.
       proxyComponentLogLevel: 'misc:error,main:error',
     };
     const missing = Object.entries(defaults).filter(
@@ -146,8 +147,8 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
       }),
     );
 
-    // In its own session, so that a Ctrl-C reaches it once, from here. It ends when this process
-    // ends for any reason.
+    // The agent has its own session, so that only this process passes a Ctrl-C on. The agent ends
+    // if this process ends for any reason.
     const setpriv = findExecutable('setpriv', env['PATH']);
     const agent = execa(
       setpriv ?? process.execPath,

@@ -1,10 +1,10 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 
-/** Who signs tokens (JWT), with a key of RSA. */
+/** An issuer that signs tokens (JWT) with an RSA key. */
 export interface TokenIssuer {
   /** The public key, as JWKS in JSON. */
   readonly keys: string;
-  /** A token that says this, and is valid for an hour if it says nothing else. */
+  /** Returns a token with these claims. Without `exp` in the claims it is valid for an hour. */
   sign(claims: Readonly<Record<string, unknown>>): string;
 }
 

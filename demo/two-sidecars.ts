@@ -10,7 +10,7 @@ import { type Command, meshAgent, type ProxyPorts } from './mesh-agent.ts';
 export interface TwoSidecars {
   /** The folder of YAML that the control plane reads. */
   readonly configDir: string;
-  /** Signs the certificates of the mesh. */
+  /** The authority that signs the certificates of the mesh. */
   readonly ca: CertificateAuthority;
   /** The command of `pilot-discovery`. */
   readonly discovery: Command;
@@ -36,8 +36,9 @@ export interface MeshPorts {
 export const addresses = { client: '127.0.0.20', echo: '127.0.0.21' };
 
 /**
- * Only the namespace of the client sees the services. Without captured traffic a sidecar listens on
- * 127.0.0.1 for each service that it sees, so both sidecars would take the requests.
+ * The services are visible only in the namespace of the client. Without captured traffic, a sidecar
+ * listens on 127.0.0.1 for each service that is visible to it. So otherwise both sidecars would
+ * accept the requests.
  */
 const namespaces = { client: 'shop', echo: 'default' };
 
@@ -99,7 +100,7 @@ export async function application(
   heard: (headers: IncomingHttpHeaders) => void,
   { host, port }: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
 ): Promise<Server> {
-  // It closes no idle connection just when Envoy uses it.
+  // The long timeout prevents that an idle connection closes at the moment at which Envoy uses it.
   const server = createServer({ keepAliveTimeout: 3_600_000 }, ({ headers }, response) => {
     heard(headers);
     response.end(`${version}\n`);

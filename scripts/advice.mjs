@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 const sections = ['The agent is not ready', 'Log events'];
 
 /**
- * What docs/troubleshooting.md says of each thing that the page may show: cause, command and fix,
- * by anchor. Links are their words, for the page leads nowhere.
+ * The cause, command and fix in docs/troubleshooting.md of each problem that the page may show, by
+ * anchor. Only the text of a link stays, because the page has no links.
  */
 export function advice(page = readFileSync('docs/troubleshooting.md', 'utf8')) {
   const all = page

@@ -1,6 +1,7 @@
 /**
- * A program with an escape for each character beyond ASCII. The launcher reads it as Latin-1: V8
- * then keeps one byte for each character. esbuild escapes strings, but no regular expressions.
+ * Returns a program with an escape for each character beyond ASCII. The launcher reads it as
+ * Latin-1, so V8 keeps one byte per character. esbuild escapes strings, but not regular
+ * expressions.
  */
 export function ascii(text) {
   const escaped = /\\[^\0-\x7f]/.exec(text);

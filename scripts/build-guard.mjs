@@ -7,7 +7,7 @@ const compilers = {
   x64: ['x86_64-linux-gnu-gcc', 'gcc', 'cc'],
   arm64: ['aarch64-linux-gnu-gcc', 'gcc', 'cc'],
 };
-/** A name without a target is of this machine. */
+/** A compiler without a target in its name compiles for this machine. */
 const compilersFor = (arch) =>
   compilers[arch].filter((name) => arch === process.arch || name.includes('linux-gnu'));
 const alone = [
@@ -25,12 +25,12 @@ const small = [
   '-Wl,-z,noexecstack',
 ];
 
-/** Whether this machine has a compiler for it. */
+/** Whether this machine has a C compiler for an architecture. */
 export function canBuildGuard(arch = process.arch) {
   return compilerFor(arch) !== undefined;
 }
 
-/** Compiles `native/pilot-agent-guard.c` into a file. Throws where there is no compiler. */
+/** Compiles `native/pilot-agent-guard.c` into a file. Throws if there is no compiler. */
 export function buildGuard(file, arch = process.arch) {
   const compiler = compilerFor(arch);
   if (compiler === undefined)

@@ -1,12 +1,12 @@
 // Why: docs/decisions/063-the-library-bundles-its-packages.md
-import 'reflect-metadata'; // which @peculiar/x509 wants to find
+import 'reflect-metadata'; // @peculiar/x509 needs it
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build, transform } from 'esbuild';
 
-/** Each module of ours stays a module, so that who uses one does not get the others. */
+/** Each of our modules stays a module, so that a user of one does not load the others. */
 const apart = {
   name: 'apart',
   setup: ({ onResolve }) => {
@@ -14,15 +14,16 @@ const apart = {
       const isOurs =
         kind !== 'entry-point' &&
         !importer.includes('/node_modules/') &&
-        existsSync(join(resolveDir, path)); // of what is not there esbuild says so
+        existsSync(join(resolveDir, path)); // esbuild reports a file that is missing
       return isOurs ? { path: path.replace(/\.ts$/, '.js'), external: true } : undefined;
     });
   },
 };
 
 /**
- * A package that is loaded by `import()` has the names that it has in Node. esbuild gives the
- * chunk of a CommonJS package `default` alone: its names are known only when it runs.
+ * A package that is loaded by `import()` exports the same names as in Node. Otherwise esbuild
+ * exports only `default` from the chunk of a CommonJS package, whose names are known only at run
+ * time.
  */
 const named = {
   name: 'named',
@@ -41,17 +42,23 @@ const named = {
   },
 };
 
-/** Node 24 gives CommonJS a name that is a text as well: `module.exports`. */
+/**
+ * In Node 24 a CommonJS package also has an export with the name `module.exports`, which is no
+ * identifier.
+ */
 const isIdentifier = (name) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name);
 
-/** What CommonJS has, for the packages that need it: an ES module has no such names. */
+/**
+ * Defines the names of CommonJS for the packages that need them, because an ES module does not have
+ * them.
+ */
 const commonJs = `import{createRequire as __makeRequire}from'node:module';const require=__makeRequire(import.meta.url),__dirname=import.meta.dirname;`;
 const packages = 'packages';
 const needsCommonJs = /\bvar __require = |\b__dirname\b/;
 
 /**
- * Puts the library into a folder: as ESM, with source maps and declarations, all modules that its
- * entries lead to. The packages that they use are in it, but for rxjs, which the user has too.
+ * Writes the library into a folder: all modules that its entries import, as ESM, with source maps
+ * and declarations. It includes the packages that they use, except rxjs, which the user installs.
  */
 export async function buildLibrary(folder) {
   const declared = `${folder}.declared`;
@@ -80,7 +87,7 @@ export async function buildLibrary(folder) {
     outdir: folder,
     outbase: 'src',
     bundle: true,
-    splitting: true, // what several modules use of a package is there once
+    splitting: true, // code of a package that several modules use exists once
     chunkNames: `${packages}/[hash]`,
     external: ['rxjs'],
     platform: 'node',
@@ -102,7 +109,7 @@ export async function buildLibrary(folder) {
   );
 }
 
-/** Makes what is of others small: who debugs the library does not step into it. */
+/** Minifies the code of packages, since nobody who debugs the library steps into it. */
 async function finish(path, runtime, isOfOthers) {
   const text = readFileSync(path, 'utf8');
   if (isOfOthers) {
@@ -110,7 +117,8 @@ async function finish(path, runtime, isOfOthers) {
     writeFileSync(path, code);
     rmSync(`${path}.map`);
   } else {
-    // esbuild imports its runtime even where it is not used. The line stays, for the source map.
+    // esbuild imports its runtime even in modules that do not use it. An empty line stays, for the
+    // source map.
     writeFileSync(path, text.replace(runtime, ''));
     const map = JSON.parse(readFileSync(`${path}.map`, 'utf8'));
     map.sourcesContent = map.sources.map((source, index) =>
@@ -129,7 +137,7 @@ const filesIn = (folder, end) =>
 
 const relative = /((?:from |import\()['"]\.\.?\/[^'"]*)\.ts(?=['"])/g;
 
-/** The declarations that entries lead to. */
+/** The declaration files that entries import, directly or not. */
 function declarationsOf(folder, entries) {
   const declarations = new Set();
   const follow = (path) => {

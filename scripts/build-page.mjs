@@ -11,7 +11,10 @@ const options = {
   metafile: true,
 };
 
-/** The page of the status port as one HTML text, which needs nothing else; and what is in it. */
+/**
+ * Resolves to the page of the status port as one HTML text without further files, and the packages
+ * in it.
+ */
 export async function buildPage() {
   const [script, style] = await Promise.all([
     build({
@@ -19,7 +22,7 @@ export async function buildPage() {
       entryPoints: ['src/pilot-agent/page/main.tsx'],
       format: 'iife',
       target: 'es2022',
-      conditions: ['es2015'], // of rxjs, which offers browsers ES5 otherwise
+      conditions: ['es2015'], // otherwise esbuild takes the ES5 modules of rxjs
       jsx: 'automatic',
       jsxImportSource: 'preact',
       tsconfigRaw: {},

@@ -11,8 +11,8 @@ import { bundleOptions } from './bundle-options.mjs';
 import { notices, packagesIn } from './notices.mjs';
 
 /**
- * Packages that most runs do not load: each file of them is beside the bundle, so that it is not
- * read, and no part of its code cache. What a package wants to find is before it.
+ * Packages that most runs do not load. Each group is a file beside the bundle, so that most runs do
+ * not read it and its code is not in their code cache. A package comes after those that it needs.
  */
 const apart = { grpc: ['@grpc/grpc-js'], x509: ['reflect-metadata', '@peculiar/x509'] };
 const setApart = {
@@ -27,19 +27,21 @@ const setApart = {
   },
 };
 
-/** The parts of the program that the launcher runs, each with a code cache. */
+/** The files that the launcher runs, each with its own code cache. */
 export const parts = ['main.cjs', ...Object.keys(apart).map((file) => `${file}.cjs`)];
 
-/** As functions, for the launcher to call: wrapped there, their text would be in memory twice. */
+/**
+ * Makes each file a function that the launcher calls. If the launcher wrapped the text, it would be
+ * in memory twice.
+ */
 const asFunction = {
   banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
   footer: { js: '})' },
 };
 
 /**
- * Puts the program into a folder: launcher, bundle, page, code cache, licences of what is in them.
- * Bundled with further `options` of esbuild.
- * Resolves to the folders of the packages that are in them.
+ * Writes the program into a folder: launcher, bundle, page, code caches, and licences. `options`
+ * are further options of esbuild. Resolves to the folders of the packages in the program.
  */
 export async function buildProgram(folder, options = {}) {
   const { plugins } = bundleOptions;
@@ -85,8 +87,8 @@ export async function buildProgram(folder, options = {}) {
 }
 
 /**
- * From a whole life of the agent: over a proxy that ends at once, and cleanly. `node` is the
- * command of the Node that is to use it, with its flags.
+ * Writes the code cache in a complete run of the agent, with a proxy that ends at once without an
+ * error. The first argument is the command, with flags, of the Node that will use the cache.
  */
 export async function writeCodeCache([node, ...flags], program) {
   const caches = parts.map((part) => join(dirname(program), `${part}.cache`));

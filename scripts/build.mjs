@@ -3,12 +3,12 @@ import { buildLibrary } from './build-library.mjs';
 import { buildProgram } from './build-program.mjs';
 
 /**
- * Program and library are built beside `dist`, and take its place when both are whole: a build that
- * fails leaves what is there as it is.
+ * Program and library are built beside `dist`, and replace it when both are complete. So a build
+ * that fails does not change `dist`.
  */
 const [beside, before] = ['new', 'old'].map((name) => `dist.${name}-${process.pid}`);
 try {
-  // Each to its end, so that nothing is written once `beside` is removed.
+  // It waits for both builds, so that none of them writes after `beside` is removed.
   for (const { reason } of await Promise.allSettled([
     buildProgram(beside),
     buildLibrary(`${beside}/lib`),

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const { exports } = JSON.parse(readFileSync('node_modules/rxjs/package.json', 'utf8'));
-/** For Node rxjs offers only modules that can not be shaken: each of its entries by the others. */
+/**
+ * The modules that rxjs exports for Node cannot be tree-shaken. So each entry of rxjs leads to its
+ * ES2015 module.
+ */
 const rxjs = Object.entries(exports).flatMap(([entry, { es2015 }]) =>
   es2015 === undefined ? [] : [[`rxjs${entry.slice(1)}`, resolve('node_modules/rxjs', es2015)]],
 );
@@ -14,7 +17,7 @@ export const bundleOptions = {
   target: 'node20.19',
   format: 'cjs',
   minify: true,
-  // As paths: an alias for `rxjs` would hold for what is below it too.
+  // This is a plugin, because an alias for `rxjs` would also apply to its subpaths.
   plugins: [
     {
       name: 'rxjs',
@@ -25,7 +28,8 @@ export const bundleOptions = {
     },
   ],
   define: { 'import.meta.dirname': '__dirname' },
-  supported: { 'dynamic-import': false }, // as require: the launcher has no import() to give
+  // Becomes require, because the launcher provides no import().
+  supported: { 'dynamic-import': false },
   logLevel: 'warning',
   metafile: true,
 };

@@ -1,5 +1,5 @@
 // Why: docs/decisions/069-a-part-of-envoys-api-is-generated.md
-// Makes src/shared/proto anew from proto/: run it after a change there, and commit what comes out.
+// Generates src/shared/proto from proto/. Run it after a change of proto/, and commit the result.
 // The compiler and its plugin are fetched for the run, in exactly these versions: nothing else
 // needs them, and they are large.
 import { execFileSync } from 'node:child_process';

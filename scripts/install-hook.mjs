@@ -1,5 +1,5 @@
-// Tells Git where the hooks of this checkout are. Does nothing outside a checkout, and leaves hooks
-// that somebody has set up already.
+// Sets the folder of Git hooks of this checkout. Does nothing outside a checkout, or if a folder is
+// already set.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * What tests use that a machine may lack, and the packages of Debian that have it. The executable
- * for the other CPU is stripped, and run, here.
+ * Programs that the tests need and a machine may lack, with their Debian packages. They include
+ * programs that strip and run the executable for the other CPU.
  */
 const programs = {
   zsh: ['zsh'],
@@ -34,7 +34,7 @@ const missing = Object.entries(programs).flatMap(([name, packages]) =>
   isThere(name) ? [] : packages,
 );
 
-// Without them the tests that need one are left out, and the run says which.
+// Without a program, the tests that need it are skipped, and the run lists them.
 if (missing.length > 0) {
   const installed =
     process.getuid?.() === 0 &&

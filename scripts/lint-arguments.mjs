@@ -1,15 +1,15 @@
-/** Where the functions of the program itself are, of which a reader knows no boolean by heart. */
+/** The paths of the program's own functions. Readers do not know the meaning of their booleans. */
 const ownSource = /^(?!.*\/node_modules\/).*\/src\/(?!shared\/proto\/)/;
 
 /**
- * `drain(0, true)` does not say what is asked for. Finds a `true` or `false` that is an argument of
- * a function of the program: a word, or a member of an object, says it.
+ * Finds a `true` or `false` that is an argument of a function of the program. `drain(0, true)` does
+ * not show what `true` means. A word, or a member of an object, does.
  */
 export const namedArguments = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { boolean: 'Whoever reads this call cannot tell what it means: take a word.' },
+    messages: { boolean: 'A reader of this call cannot tell what the boolean means: use a word.' },
   },
   create(context) {
     const services = context.sourceCode.parserServices;
@@ -30,15 +30,14 @@ export const namedArguments = {
 };
 
 /**
- * What is configured comes from outside, and a pure function that fills it in hides that somebody
- * has forgotten to pass it. Finds a default of a parameter, but for the world, as a scheduler, and
- * for nothing, as an empty list.
+ * Finds a default of a parameter in pure code. Configured values come from outside, and a default
+ * hides that a caller forgot to pass one. A scheduler and an empty list or object may be defaults.
  */
 export const givenValues = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { standard: 'Whoever calls it says the value: a pure function has no default.' },
+    messages: { standard: 'The caller passes the value: a pure function has no default.' },
   },
   create(context) {
     const isAllowed = ({ type, name, properties, elements }) =>

@@ -1,10 +1,10 @@
 import ts from 'typescript';
 
 /**
- * A plain object is not a map of names that come from outside: it has `constructor`, `toString` and
- * `__proto__` before anybody has put something in. Finds a member that is read or written by a name
- * that is known only at run time, and `name in object`. A Map, `Object.hasOwn` around it, and
- * Object.fromEntries are right.
+ * Finds a member of a plain object that is read or written by a name known only at run time, and
+ * `name in object`. A plain object is not a map of names from outside, because it has
+ * `constructor`, `toString` and `__proto__` from the start. Use a Map, `Object.hasOwn` around the
+ * access, or `Object.fromEntries`.
  */
 export const outsideNames = {
   meta: {
@@ -20,7 +20,7 @@ export const outsideNames = {
     const checker = services.program.getTypeChecker();
     const textOf = (node) => context.sourceCode.getText(node);
 
-    /** A name that is none of those that the program has itself. */
+    /** Whether the type of a name allows any text, not only names of the program. */
     const isAnyName = (node) => {
       if (node.type === 'Literal') return false;
       const type = services.getTypeAtLocation(node);
@@ -30,7 +30,7 @@ export const outsideNames = {
       );
     };
     const isRecord = (node) => {
-      if (textOf(node) === 'env') return false; // asked by names of the program's own
+      if (textOf(node) === 'env') return false; // the program chooses the names of variables
       const type = checker.getApparentType(services.getTypeAtLocation(node));
       const parts = type.isUnion() ? type.types : [type];
       return parts.some(
@@ -41,7 +41,7 @@ export const outsideNames = {
             .some(({ keyType }) => (keyType.flags & ts.TypeFlags.TemplateLiteral) !== 0),
       );
     };
-    /** `Object.hasOwn(object, name)` decides whether the node is looked at. */
+    /** Whether `Object.hasOwn(object, name)` guards the node. */
     const isGuarded = (node, object, name) => {
       const guard = `Object.hasOwn(${textOf(object)}, ${textOf(name)})`;
       for (let around = node; around !== undefined && around !== null; around = around.parent) {
@@ -57,7 +57,7 @@ export const outsideNames = {
       }
       return false;
     };
-    /** The name is one of those that the object has: `for (const name in object)`. */
+    /** Whether the name comes from the object: `for (const name in object)`. */
     const isOfLoop = (node, object, name) => {
       for (
         let around = node.parent;

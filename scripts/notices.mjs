@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const read = (path) => readFileSync(path, 'utf8').replaceAll('\r\n', '\n').trim();
 
-/** The comment with a copyright that a file begins with, as text. */
+/** The comment at the top of a file, as text; '' if it has no copyright. */
 function headOf(file) {
   const [comment] = /^(?:\/\/.*\n)+/.exec(readFileSync(file, 'utf8')) ?? [''];
   return comment.includes('Copyright') ? comment.replace(/^\/\/ ?/gm, '').trim() : '';
 }
 
 /**
- * What a package says of its licence: in files of their own, or at the head of what is bundled of
- * it.
+ * The licence texts of a package, from its licence files, or else from the top of its bundled
+ * files.
  */
 function textsOf(folder, { name, license }, files) {
   const noticeFiles = readdirSync(folder).filter((file) =>
@@ -22,7 +22,8 @@ function textsOf(folder, { name, license }, files) {
     throw new Error(
       `${name} (${license}) has no licence text. Say in scripts/notices.mjs where it is.`,
     );
-  return license.includes('Apache-2.0') ? [...heads, read('LICENSE')] : heads; // a head only refers to that one
+  // The head only refers to that text.
+  return license.includes('Apache-2.0') ? [...heads, read('LICENSE')] : heads;
 }
 
 const inputsOf = (metafiles) =>
@@ -30,7 +31,7 @@ const inputsOf = (metafiles) =>
     Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs)),
   );
 
-/** The folders of all packages of which something is in the outputs of esbuild. */
+/** The folders of all packages with code in the outputs of esbuild. */
 export function packagesIn(metafiles) {
   const folders = inputsOf(metafiles).flatMap(
     (input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input) ?? [],
@@ -39,8 +40,8 @@ export function packagesIn(metafiles) {
 }
 
 /**
- * The licences of all packages of which something is in the outputs of esbuild: a section a text,
- * below the names of those whose text it is.
+ * The licences of all packages with code in the outputs of esbuild. Each text is one section, below
+ * the names of its packages.
  */
 export function notices(metafiles) {
   const inputs = inputsOf(metafiles);

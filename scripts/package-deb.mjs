@@ -49,7 +49,7 @@ License: Apache-2.0
  On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.
 `;
 
-/** The user of the unit, which is not started before somebody has configured it. */
+/** Creates the user of the unit. It does not start the unit, which must be configured first. */
 const configured = `#!/bin/sh
 set -e
 if [ "$1" = configure ] && command -v systemd-sysusers > /dev/null; then
@@ -66,10 +66,10 @@ if [ -d /run/systemd/system ]; then
 fi
 `;
 
-/** Manuals and texts, compressed without the time of the build. */
+/** Compresses a manual or a text. The result does not contain the time of the build. */
 const packed = (file) => gzipSync(readFileSync(file), { level: 9 });
 const completion = (shell) => execFileSync(executable, ['completion', shell]);
-/** Of the folder of the executable, or of the build. */
+/** The path of a text in the folder of the executable, or else in that of the build. */
 const textOf = (name) =>
   [dirname(executable), 'dist'].map((place) => join(place, name)).find((file) => existsSync(file));
 
@@ -104,7 +104,8 @@ try {
   copyFileSync(executable, join(root, 'usr/lib/pilot-agent/pilot-agent'));
   chmodSync(join(root, 'usr/lib/pilot-agent/pilot-agent'), 0o755);
   buildGuard(join(root, 'usr/lib/pilot-agent', guard), cpu);
-  symlinkSync('../lib/pilot-agent/pilot-agent', join(root, 'usr/bin/pilot-agent')); // so the guard is beside it
+  // A link, so that the guard is beside the executable.
+  symlinkSync('../lib/pilot-agent/pilot-agent', join(root, 'usr/bin/pilot-agent'));
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `pilot-agent_${version}_${architecture}.deb`);
   execFileSync('dpkg-deb', ['--build', '--root-owner-group', '-Zxz', root, file], {

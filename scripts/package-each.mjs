@@ -1,6 +1,6 @@
 /**
- * The CPUs that are asked for: that of this machine if none is. Throws for one that is unknown, and
- * for a machine of another kind, before anything is made. Pure.
+ * Returns the requested CPUs; the CPU of this machine if none is requested. Throws if a CPU is
+ * unknown, or if this machine has an unsupported CPU. Pure.
  */
 export function cpusToMake(requested, supported, machineCpu) {
   const cpus = [...new Set(requested.length === 0 ? [machineCpu] : requested)];
@@ -12,9 +12,7 @@ export function cpusToMake(requested, supported, machineCpu) {
   return cpus;
 }
 
-/**
- * Makes something for each CPU, one after the other. One that fails keeps no other from being made.
- */
+/** Calls `make` for each CPU, one after the other. A failure does not stop the others. */
 export async function makeEach(cpus, make) {
   const results = [];
   const failures = [];

@@ -23,7 +23,9 @@ import { cpusToMake, makeEach } from './package-each.mjs';
 import { execArgv, nodePackage } from './package-options.mjs';
 import { sbom } from './sbom.mjs';
 
-/** What the other machine needs: `strip` for it, and the command that runs its programs. */
+/**
+ * For each CPU, the prefix of its `strip`, and the command that runs its programs on another CPU.
+ */
 const others = {
   x64: { triple: 'x86_64-linux-gnu', emulator: 'qemu-x86_64-static' },
   arm64: { triple: 'aarch64-linux-gnu', emulator: 'qemu-aarch64-static' },
@@ -46,7 +48,7 @@ function run([command, ...args], env = {}) {
 
 const megabytes = (file) => `${(statSync(file).size / 1e6).toFixed(1)} MB`;
 
-/** Node for a CPU, as the lock file beside its description has it. */
+/** Returns the folder of Node for a CPU. Installs it from its lock file if it is missing. */
 function nodeOf(cpu) {
   const nodes = `scripts/package-nodes/${cpu}`;
   const installed = nodePackage(cpu);
@@ -56,7 +58,8 @@ function nodeOf(cpu) {
   const isThere =
     existsSync(installed) &&
     JSON.parse(readFileSync(`${installed}/package.json`, 'utf8')).version === wanted;
-  if (!isThere) run(['npm', 'ci', '--force', '--silent', '--prefix', nodes]); // forced: for any CPU
+  // Forced, because the package may be for another CPU.
+  if (!isThere) run(['npm', 'ci', '--force', '--silent', '--prefix', nodes]);
   return installed;
 }
 
@@ -65,14 +68,14 @@ function runner(cpu) {
   return cpu === process.arch ? [] : [others[cpu].emulator, '-L', `/usr/${others[cpu].triple}`];
 }
 
-/** The program, and Node of that CPU without the symbols for linker and debugger, in one file. */
+/** Makes one file with the program and Node for a CPU, without symbols for linker and debugger. */
 async function makeExecutable(cpu, { place, program }) {
   const executablePath = join(place, `pilot-agent-linux-${cpu}`);
   const node = `${nodeOf(cpu)}/bin/node`;
   run([`${others[cpu].triple}-strip`, '--strip-all', '-o', executablePath, node]);
   console.log(`Node for ${cpu}: ${megabytes(node)}, stripped ${megabytes(executablePath)}`);
 
-  // By the Node that will use it, with its flags: V8 takes no other.
+  // V8 accepts only a code cache of the same Node with the same flags.
   await writeCodeCache([...runner(cpu), executablePath, ...execArgv], `${program}/pilot-agent.cjs`);
 
   const [main, output, config] = ['launcher.cjs', 'sea.blob', 'sea.json'].map((name) =>
@@ -96,7 +99,8 @@ async function makeExecutable(cpu, { place, program }) {
   );
   run([`${nodeOf(process.arch)}/bin/node`, '--experimental-sea-config', config]);
   for (const file of [main, config]) rmSync(file);
-  console.warn = () => undefined; // it warns of each section that has no name, as strip leaves them
+  // It warns of each section without a name, and `strip` leaves such sections.
+  console.warn = () => undefined;
   await inject(executablePath, 'NODE_SEA_BLOB', readFileSync(output), {
     sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
   });
@@ -111,7 +115,7 @@ async function makeExecutable(cpu, { place, program }) {
   return executablePath;
 }
 
-/** The small program that lies beside the executable. */
+/** Compiles the guard, which lies beside the executable. */
 function makeGuard(cpu, place) {
   const executablePath = join(place, `${guard}-linux-${cpu}`);
   buildGuard(executablePath, cpu);
@@ -120,7 +124,7 @@ function makeGuard(cpu, place) {
 
 const sumOf = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-/** What is made takes the place of what was there. */
+/** Completes the new folder, and replaces the old one with it. */
 function keep(sums, program) {
   writeFileSync(join(beside, 'SHA256SUMS'), sums.join(''));
   copyFileSync('LICENSE', join(beside, 'LICENSE'));

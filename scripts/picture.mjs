@@ -1,5 +1,5 @@
-// Draws which folder of src imports which, and writes what each may import. With --check it writes
-// nothing, and fails if what is there differs.
+// Draws the imports between the folders of src, and writes a table of what each may import. With
+// --check it writes nothing, and fails if a picture or a table is not up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
 import configuration from '../.dependency-cruiser.mjs';
@@ -15,14 +15,14 @@ for (const { source, dependencies } of output.modules)
   for (const { resolved } of dependencies)
     if (roomOf(source) !== roomOf(resolved)) imports.get(roomOf(source)).add(roomOf(resolved));
 
-/** All that is reached from a node, without a step over those that have been passed. */
+/** All nodes that can be reached from a node without visiting a node of `passed`. */
 function reached(arrows, node, passed) {
   return [...(arrows.get(node) ?? [])]
     .filter((next) => !passed.includes(next))
     .flatMap((next) => [next, ...reached(arrows, next, [...passed, next])]);
 }
 
-/** The arrows that no longer way replaces. */
+/** The arrows that no path of several arrows replaces. */
 function shortest(arrows) {
   return [...arrows].flatMap(([node, targets]) =>
     [...targets]

@@ -1,4 +1,7 @@
-/** Words that a reader stumbles over, and what to write instead. They count in cells too. */
+/**
+ * Phrases that make a reader stumble, and what to write instead. They are also flaws in cells of
+ * tables.
+ */
 const markers = [
   [/\ball that what\b|\bof what may\b|\bof which nothing\b/i, 'name the thing'],
   [/\banew\b/i, "'again', or 'new'"],
@@ -24,7 +27,7 @@ const markers = [
   ],
 ];
 
-/** How a fragment, or a condition of place, begins a sentence. */
+/** Beginnings of fragments, and of conditions with *where*. */
 const beginnings = [
   [/^Of /, 'a sentence begins with its subject'],
   [/^What [^?]*$/, 'a sentence begins with its subject'],
@@ -84,7 +87,7 @@ function sentences({ text }) {
   return text.split(/(?<=[.!?][")]?)\s+(?=["(]?(?:[A-Z]|code\b))/);
 }
 
-/** Without code, which a reader takes in at a glance. */
+/** The words of a sentence without code, because code does not make a sentence harder to read. */
 const wordsOf = (sentence) =>
   sentence.replace(/\bcode\b/g, '').match(/[\p{L}\p{N}][\p{L}\p{N}'’.,/%-]*/gu) ?? [];
 
@@ -130,7 +133,7 @@ const plainMeta = {
   messages: { flaw: '{{ sentence }} Plain English: {{ reason }}.' },
 };
 
-/** A text with fewer blanks is a name, or two. */
+/** A text with fewer blanks consists of names. */
 const proseBlanks = 2;
 
 /**
@@ -206,7 +209,8 @@ const kinds = new Set(['Variable', 'Parameter', 'FunctionName']);
 
 /**
  * Finds variables, parameters and functions whose name says nothing, also with a `$`. The test
- * helper `at` draws times. Of the members of types it finds those in `emptyMembers`.
+ * helper `at`, which draws times, is allowed. Members of types are flaws only if they are in
+ * `emptyMembers`.
  */
 export const sayingNames = {
   meta: {

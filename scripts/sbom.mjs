@@ -16,7 +16,7 @@ function componentOf(folder, type = Enums.ComponentType.Library) {
   return component;
 }
 
-/** What Node is made of: `process.versions`, without the numbers of its interfaces. */
+/** The parts of Node: `process.versions` without versions of interfaces and data. */
 function partsOf(versions) {
   const parts = Object.entries(versions).filter(
     ([name]) => !['node', 'modules', 'napi', 'unicode', 'cldr', 'tz'].includes(name),
@@ -28,8 +28,8 @@ function partsOf(versions) {
 }
 
 /**
- * What is in an executable, as CycloneDX in JSON: the packages in those folders, and Node. The same
- * for the same input: no time, no number of its own.
+ * The content of an executable, as CycloneDX in JSON: the packages in `folders`, and Node. The
+ * result depends only on the input: it has no time and no serial number.
  */
 export function sbom({ folders, node, versions, sha256 }) {
   const bom = new Models.Bom();

@@ -4,7 +4,7 @@ import { variables } from './docs/variables.ts';
 
 export const schemaPath = 'schema/pilot-agent.schema.json';
 
-/** The JSON Schema of a configuration file, as it is written. */
+/** The JSON Schema of a configuration file, as the text of its file. */
 export async function schemaText(): Promise<string> {
   const texts = Object.fromEntries(
     Object.values(variables)

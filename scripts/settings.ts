@@ -8,7 +8,7 @@ export const settingsPath = 'src/pilot-agent/config/agent-settings.ts';
 /** The widest line of a comment. */
 const width = 100;
 
-/** The module that has a member with a doc comment for each flag, as it is written. */
+/** The text of the module that has a member with a doc comment for each flag. */
 export async function settingsText(): Promise<string> {
   const members = Object.entries<Flag>({ ...flags, ...logFlags }).flatMap(([name, flag]) => [
     commentOf(flag),

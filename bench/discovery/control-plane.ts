@@ -13,12 +13,10 @@ import { fleetProgram } from '../fleet.ts';
 
 const peers = resolve('../shared/peers');
 
-/** Throws if the programs that this benchmark runs are not beside the checkout. */
+/** Throws if the programs that this benchmark needs are not beside the checkout. */
 export function requireFleet(): void {
   if (!existsSync(fleetProgram))
-    throw new Error(
-      'bench discovery: there is no ../shared/peers beside this checkout, which it runs',
-    );
+    throw new Error('bench discovery needs the programs of ../shared/peers beside this checkout');
 }
 
 /** A control plane that runs. */
@@ -28,13 +26,13 @@ export interface Running {
   readonly pid: number;
 }
 
-/** The services of the fleet, and what lies beside them. */
+/** The services of the fleet, and more YAML beside them. */
 export interface Mesh {
   readonly services: number;
   readonly yaml?: string;
 }
 
-/** Starts a control plane over so many services, and ends it when `use` is over. */
+/** Starts a control plane with the services of a mesh, and ends it when `use` is over. */
 export async function over<T>(
   who: Contender,
   { services, yaml = '' }: Mesh,
@@ -53,7 +51,8 @@ export async function over<T>(
       child = startOurs(folder, port);
       await until(async () => (await ask(port + 1, '/ready')).status === 200);
     } else {
-      // With more than a hundred resources at its start it would never answer.
+      // With its limit, istiod would never answer if it has more than a hundred resources at its
+      // start.
       const env = { ...process.env, ...unlimited };
       child = spawn(join(peers, 'istiod'), [folder, String(port)], { stdio: 'ignore', env });
       await until(() => connects(port));

@@ -11,7 +11,7 @@ import { fleetProgram } from '../fleet.ts';
 import type { Running } from './control-plane.ts';
 import type { Scene } from './scenes.ts';
 
-/** Runs `use` while others keep the control plane busy, and ends these after it. */
+/** Runs `use` while other clients keep the control plane busy, and ends those clients after it. */
 export async function disturbed<T>(
   beside: Scene['beside'],
   { port }: Running,
@@ -56,7 +56,7 @@ async function slowReaders(port: number, over: AbortSignal): Promise<void> {
   for (const reader of readers) reader.close();
 }
 
-/** Five hundred proxies that connect all at once, are gone after five seconds, and come again. */
+/** Five hundred proxies that connect at once, are killed after five seconds, and connect again. */
 async function storms(port: number, over: AbortSignal): Promise<void> {
   const args = ['-addr', `127.0.0.1:${port}`, '-n', '500', '-ns', '100', '-settle', '1h'];
   while (!over.aborted)

@@ -1,9 +1,9 @@
 import { encoded, type Transport } from './transport.ts';
 
 /**
- * Runs one side of a transport, as the arguments say: `serve PORT SIZE TIMES`, which answers each
- * request TIMES with SIZE bytes; or `call PORT`, which prints what its first call took and opens
- * two streams more for each line of its input.
+ * Runs one side of a transport, as the arguments say. `serve PORT SIZE TIMES` answers each request
+ * TIMES times with SIZE bytes. `call PORT` prints the time of its first call, and opens two more
+ * streams for each line of its input.
  */
 export function run({ serve, connect }: Transport): void {
   const [side, port, size, times] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** A way to speak gRPC for Node, as far as the comparison needs it: one method, both directions. */
 export interface Transport {
-  /** Serves at a loopback port. Each request is answered with `answers` times `bytes`. */
+  /** Serves at a loopback port. It answers each request `times` times with `bytes`. */
   readonly serve: (port: number, answer: Answer) => void;
   /** Connects to a loopback port. */
   readonly connect: (port: number) => Client;
@@ -9,7 +9,7 @@ export interface Transport {
 export interface Answer {
   /** A message that is encoded. */
   readonly bytes: Uint8Array;
-  /** How often each request is answered with it. */
+  /** How often this message is sent for each request. */
   readonly times: number;
 }
 
@@ -27,7 +27,7 @@ export const version = 'a'.repeat(2_045);
 export const encoded = (text: string): Uint8Array =>
   Buffer.concat([Buffer.from([0x0a]), lengthDelimited(Buffer.from(text))]);
 
-/** Bytes behind their length, as protobuf encodes them. Pure. */
+/** The length of some bytes, then the bytes, as protobuf encodes them. Pure. */
 export function lengthDelimited(bytes: Uint8Array): Uint8Array {
   const size: number[] = [];
   for (let rest = bytes.length; rest > 0; rest >>>= 7)
@@ -35,11 +35,11 @@ export function lengthDelimited(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(size), bytes]);
 }
 
-/** A message of gRPC: the five bytes before it, and its own. Pure. */
+/** A message of gRPC: a prefix of five bytes, then the message. Pure. */
 export const framed = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat([prefix(bytes.length), bytes]);
 
-/** The five bytes before a message that is not compressed. Pure. */
+/** The prefix of five bytes of a message that is not compressed. Pure. */
 export function prefix(length: number): Uint8Array {
   const bytes = Buffer.alloc(5);
   bytes.writeUInt32BE(length, 1);

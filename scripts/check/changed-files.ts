@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** By path: the hash of what is in each file of the checkout that Git does not ignore. */
+/** The hash of the content of each file of the checkout that Git does not ignore, by path. */
 export type Contents = Readonly<Record<string, string>>;
 
-/** What the files of the checkout hold now. Throws outside a checkout. */
+/** Hashes the files of the checkout as they are now. Throws outside a checkout. */
 export function contentsNow(): Contents {
   const paths = [...new Set(listed('.', 'ls-files', '-coz', '--exclude-standard'))]
     .filter((path) => existsSync(path))
@@ -19,8 +19,8 @@ export function contentsNow(): Contents {
 const fileOf = (stage: string) => `node_modules/.cache/check/${stage}.json`;
 
 /**
- * The paths that differ from when a stage was good last: other content, new, or gone. If nothing is
- * known of an earlier run, those that `changedSinceCommit` gives: CI has checked the rest.
+ * The paths of files that were changed, added or removed since a stage last passed. If no earlier
+ * run is known, the paths of `changedSinceCommit`, because CI has checked the others.
  */
 export function changedSince(stage: string, now: Contents): string[] | 'everything' {
   const file = fileOf(stage);
@@ -31,13 +31,13 @@ export function changedSince(stage: string, now: Contents): string[] | 'everythi
     .sort();
 }
 
-/** Keeps that a stage is good with these contents. */
+/** Records that a stage has passed with these contents. */
 export function rememberGood(stage: string, contents: Contents): void {
   mkdirSync(dirname(fileOf(stage)), { recursive: true });
   writeFileSync(fileOf(stage), JSON.stringify(contents));
 }
 
-/** The answer of Git in a checkout, or undefined if it refuses. */
+/** The output of a Git command in a checkout, or undefined if the command fails. */
 function git(cwd: string, ...args: readonly string[]): string | undefined {
   const { stdout, status } = spawnSync('git', args, {
     cwd,

@@ -3,20 +3,20 @@ import { existsSync } from 'node:fs';
 import ts from 'typescript';
 import { ownFiles, pathOf } from './project-programs.ts';
 
-/** By path: a hash of everything on which the verdict of the compiler and the linter depends. */
+/** By path: a hash of everything that affects the verdict of the compiler and the linter. */
 export type FileKeys = ReadonlyMap<string, string>;
 
-/** By key of a file: the hash of its declarations, as an earlier run has found it. */
+/** By key of a file: the hash of its declarations, from an earlier run. */
 export type Shapes = ReadonlyMap<string, string>;
 
 /**
- * The keys of all files of a program: equal keys, equal verdicts. A key covers the text of the file
- * and the *shape* (the declarations) of everything that it imports, directly or not. So a change
- * inside a function reaches that file alone, and a change of a type reaches everything that can see
- * it.
+ * The keys of all files of a program. A file with the same key has the same verdict. A key covers
+ * the text of the file and the *shape* (the declarations) of everything that it imports, directly
+ * or not. So a change inside a function affects only that file, and a change of a type affects
+ * every file that can see the type.
  *
- * Shapes that are not in `known` are made by the compiler, which costs time. Returned are those
- * that are needed the next time.
+ * The compiler makes the shapes that are not in `knownShapes`, which costs time. The result has the
+ * shapes that the next run needs.
  */
 export function fileKeys(
   program: ts.Program,
@@ -26,7 +26,7 @@ export function fileKeys(
   const files = filesOf(program);
   const imports = importsOf(program, files);
   const imported = new Set([...imports.values()].flat());
-  /** Declarations that hold without an import: `declare global`, or of a module elsewhere. */
+  /** Declarations that apply without an import: `declare global`, or `declare module`. */
   const everywhere = hash([...files.values()].filter(isAmbient).map(({ text }) => text));
   const keys = new Map<string, string>();
   const shapes = new Map<string, string>();
@@ -43,14 +43,15 @@ export function fileKeys(
   const keyOf = (path: string): string => {
     const done = keys.get(path);
     if (done !== undefined) return done;
-    keys.set(path, hash([files.get(path)?.text ?? ''])); // a circle of imports ends here
+    // Ends the recursion if imports form a circle.
+    keys.set(path, hash([files.get(path)?.text ?? '']));
     const below = (imports.get(path) ?? []).map((name) => `${name} ${deepShapeOf(name)}`).sort();
     const key = hash([world, everywhere, path, files.get(path)?.text ?? '', ...below]);
     keys.set(path, key);
     return key;
   };
   const deep = new Map<string, string>();
-  /** The shape of a file and of what it imports: a type may come through several hands. */
+  /** The shape of a file and of everything that it imports, because a type may be re-exported. */
   const deepShapeOf = (path: string): string => {
     const done = deep.get(path);
     if (done !== undefined) return done;
@@ -95,9 +96,9 @@ function importsOf(
 }
 
 /**
- * The files of a program about which the verdict may change if the `changed` ones do and nothing is
- * known of their shapes: these, and all that import them, directly or not. All files, if a changed
- * one is gone or holds everywhere: nobody can tell then who saw it.
+ * The files of a program whose verdict may change if the `changed` files do and their shapes are
+ * unknown: the changed files, and all that import them, directly or not. Returns all files if a
+ * changed file was removed or has ambient declarations, since its readers are then unknown.
  */
 export function reachedFiles(program: ts.Program, changed: readonly string[]): ReadonlySet<string> {
   const files = filesOf(program);
@@ -114,7 +115,10 @@ export function reachedFiles(program: ts.Program, changed: readonly string[]): R
 const isAmbient = (file: ts.SourceFile | undefined): boolean =>
   file !== undefined && /^declare (?:global|module)\b/m.test(file.text);
 
-/** Undefined if the compiler cannot write them: then only an equal text has an equal shape. */
+/**
+ * The declarations of a file; undefined if the compiler cannot write them. Then the shape of the
+ * file is its key.
+ */
 function declarationsOf(program: ts.Program, file: ts.SourceFile): string | undefined {
   let declarations: string | undefined;
   program.emit(file, (_, text) => (declarations = text), undefined, true);

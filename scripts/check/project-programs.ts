@@ -18,7 +18,7 @@ export function projectPrograms(): ts.Program[] {
       dirname(file),
     );
     if (errors.length > 0) throw new Error(diagnosticsText(errors));
-    // Declarations are needed to see whether a change of a file can reach those that import it.
+    // The declarations show whether a change of a file can affect the files that import it.
     const forShapes = {
       noEmit: false,
       declaration: true,

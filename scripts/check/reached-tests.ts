@@ -1,11 +1,11 @@
 import { basename, dirname } from 'node:path';
 
-/** A change of one of these may reach each test. */
+/** A change of one of these files may affect every test. */
 const reachesAll =
   /^(?:package(?:-lock)?\.json|vitest\.config\.ts|tsconfig\.json)$|^test\/support\//;
 /** Modules, whose tests are found by their imports. */
 const isModule = /^(?:src|test|scripts|demo|bench|examples)\/.*\.tsx?$/;
-/** Past so many changed files a run of everything is not slower. */
+/** With more changed files, a run of all tests is not slower. */
 const most = 200;
 
 /**

@@ -2,7 +2,7 @@ import type { Stage } from './stage.ts';
 
 export const bin = (name: string): string => `node_modules/.bin/${name}`;
 
-/** The format of all files, or of some, which are mended. */
+/** Checks the format of all files, or formats the given files. */
 export function format(files: 'all' | readonly string[]): Stage {
   const look = files === 'all' ? ['--check', '.'] : ['--write', '--ignore-unknown', ...files];
   return {
@@ -13,7 +13,7 @@ export function format(files: 'all' | readonly string[]): Stage {
   };
 }
 
-/** Types and lint, over one program: of each file, or of those that a change can reach. */
+/** Checks types and lints in one program: all files, or those that a change can affect. */
 export function typesAndLint(files: 'all' | 'reached'): Stage {
   const script = 'scripts/check/types-and-lint.ts';
   return {
@@ -45,7 +45,7 @@ export const unused: Stage = {
   output: 'if it fails',
 };
 
-/** The unit and marble tests: all, or those that `reachedTests` gives. */
+/** Runs the unit and marble tests: all, or those that `reachedTests` returns. */
 export function unitTests(reached: readonly string[] | 'everything'): Stage {
   const projects = ['--project', 'unit', '--project', 'apart'];
   const args =

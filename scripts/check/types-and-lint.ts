@@ -1,7 +1,7 @@
-// Checks types and lints, both over one program of the compiler. Without an argument it looks only
-// at files about which the verdict may have changed since it was good. If nothing is known of an
-// earlier run, it looks at those that the changes since the last commit can reach. With `--all` it
-// looks at each.
+// Checks types and lints, both with one program of the compiler. Without an argument it checks only
+// files whose verdict may have changed since they last passed. If no earlier run is known, it
+// checks the files that the changes since the last commit can affect. With `--all` it checks all
+// files.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ import { fileKeys, reachedFiles } from './file-keys.ts';
 import { ownFiles, pathOf, projectPrograms, diagnosticsText } from './project-programs.ts';
 
 const cacheFile = 'node_modules/.cache/check/types-and-lint.json';
-/** A change of one of these may change each verdict. */
+/** A change of one of these files may change every verdict. */
 const rules = [
   'package-lock.json',
   'eslint.config.js',
@@ -24,12 +24,12 @@ const rules = [
 ];
 
 interface Cache {
-  /** The keys of files that were good. */
+  /** The keys of files that have passed. */
   readonly good: readonly string[];
   readonly shapes: readonly (readonly [key: string, shape: string])[];
 }
 
-/** Undefined at the first run, or if the cache was cut off. */
+/** Undefined at the first run, or if the cache file is incomplete. */
 function readCache(): Cache | undefined {
   try {
     return JSON.parse(readFileSync(cacheFile, 'utf8')) as Cache;
@@ -48,7 +48,7 @@ const world = [
 
 type IsGood = (path: string, key: string) => boolean;
 
-/** Whether the verdict about a file of a program is good already. */
+/** Returns a function that tells whether a file of a program has already passed. */
 function goodFiles(): (program: ts.Program) => IsGood {
   const noFile = () => () => false;
   if (isAll) return noFile;

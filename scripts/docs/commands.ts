@@ -101,7 +101,7 @@ export const optionExamples: Readonly<Record<string, string>> = {
   'version --output': '-o json',
 };
 
-/** All commands that can be run, by their words, as the help pages have them. */
+/** All commands that can be run, by their words, in the order of the help page. */
 export function commands(
   parent: Command = program(),
   path: readonly string[] = [],

@@ -1,6 +1,6 @@
 /**
- * Variables that the programs of the Go agents 1.5, 1.6 and 1.30 name, since code of the control
- * plane is linked into them. They change nothing in a Go agent either.
+ * Variables that appear in the binaries of the Go agents 1.5, 1.6 and 1.30 only because control
+ * plane code is linked into them. They have no effect in a Go agent.
  */
 export const controlPlaneVariables: readonly string[] = `
   AMBIENT_ENABLE_BAGGAGE AMBIENT_ENABLE_DRY_RUN_AUTHORIZATION_POLICY AMBIENT_ENABLE_MULTI_NETWORK AMBIENT_ENABLE_MULTI_NETWORK_INGRESS

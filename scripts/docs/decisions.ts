@@ -11,7 +11,7 @@ export interface Decision {
   readonly file: string;
   readonly title: string;
   readonly area: string;
-  /** The files that link to it, from the top of the repository. */
+  /** The paths of the files that link to it, relative to the repository. */
   readonly explained: readonly string[];
   readonly sections: readonly string[];
 }

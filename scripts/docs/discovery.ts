@@ -33,7 +33,7 @@ import {
 interface DiscoveryVariable {
   readonly name: string;
   readonly example: string;
-  /** '' if there is none. */
+  /** The default value; '' if there is none. */
   readonly standard: string;
   readonly text: string;
 }

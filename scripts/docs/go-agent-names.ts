@@ -3,7 +3,7 @@ type GoVersion = '1.5' | '1.6' | '1.30';
 
 type Versions = readonly GoVersion[];
 
-/** The flags of `proxy` of the Go agents, by name. From the help pages of the programs. */
+/** The flags of `proxy` of the Go agents, by name, from the help pages of the programs. */
 export const goFlags = byName([
   [
     ['1.5'],
@@ -31,9 +31,8 @@ export const olderGoFlags: readonly string[] = words(
 );
 
 /**
- * The variables of the Go agents, by name; those that their programs name for the sake of the
- * control plane are left out. From what the programs say of themselves, and the pods of their
- * injectors.
+ * The variables of the Go agents, by name, without those of linked control plane code. The names
+ * come from the help and the binaries of the programs, and from the pods of their injectors.
  */
 export const goVariables = byName([
   [

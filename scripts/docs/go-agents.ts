@@ -8,14 +8,14 @@ import { code, list, page, paragraph, section, sentence, table } from './markdow
 import { variables } from './variables.ts';
 
 /**
- * What becomes of a flag or a variable here: it works; it has no effect, which is a warning; or it
- * has none and needs none.
+ * The effect of a flag or a variable here. `works`: it has the same effect. `warned`: it has no
+ * effect, and the agent warns. `silent`: it has no effect, and no warning is needed.
  */
 export type Fate = 'works' | 'warned' | 'silent';
 
 export interface Row {
   readonly name: string;
-  /** The Go agents that have it. */
+  /** The Go agents that have this flag or variable. */
   readonly versions: readonly string[];
   readonly fate: Fate;
   /** What to do instead, or why nothing is needed. */
@@ -26,7 +26,7 @@ const iptables = 'only istio-iptables uses them';
 const ofGo = 'only the runtime of Go uses them';
 const bothUnused = 'the Go agent does not use them either';
 
-/** Variables that have no effect, and of which no word is needed. */
+/** Variables that have no effect and need no warning, each with the reason. */
 const silentVariables: Readonly<Record<string, string>> = {
   CANONICAL_REVISION: 'the agent uses the labels of the pod',
   CANONICAL_SERVICE: 'the agent uses the labels of the pod',
@@ -48,7 +48,7 @@ const silentVariables: Readonly<Record<string, string>> = {
   NAMESPACE: bothUnused,
 };
 
-/** Flags that have no effect, and of which no word is needed. */
+/** Flags that have no effect and need no warning, each with the reason. */
 const silentFlags: Readonly<Record<string, string>> = Object.fromEntries(
   ['log_rotate_max_age', 'log_rotate_max_backups', 'log_rotate_max_size'].map((name) => [
     name,
@@ -56,7 +56,7 @@ const silentFlags: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-/** Flags that are warned of, and what to do instead. */
+/** Flags of which the agent warns, and what to do instead. */
 const idleFlags: Readonly<Record<string, string>> = {
   applicationPorts: 'readiness does not depend on the listeners of single ports',
   availabilityZone: 'set the label istio-locality of the pod',
@@ -92,7 +92,7 @@ export function variableRows(): readonly Row[] {
   );
 }
 
-/** Throws for a name of which nothing is known. */
+/** Makes the rows of all names. Throws for a name whose effect is unknown. */
 function rows(
   all: Readonly<Record<string, readonly string[]>>,
   words: Readonly<Record<'warned' | 'silent', Readonly<Record<string, string>>>>,
@@ -104,12 +104,14 @@ function rows(
       const fate = (['warned', 'silent'] as const).find((kind) => Object.hasOwn(words[kind], name));
       if (fate !== undefined) return { name, versions, fate, word: words[fate][name] ?? '' };
       if (!works(name))
-        throw new Error(`nothing is said of ${name} of the Go agents ${versions.join(', ')}`);
+        throw new Error(
+          `scripts/docs/go-agents.ts does not describe ${name} of the Go agents ${versions.join(', ')}`,
+        );
       return { name, versions, fate: 'works' };
     });
 }
 
-/** What a Go agent takes, and this one refuses with 64. */
+/** Values that a Go agent accepts, and that this agent refuses with 64. */
 export const refusals: readonly { readonly given: string; readonly goAgent: string }[] = [
   { given: 'proxy ingress', goAgent: 'a role of 1.1' },
   { given: '--controlPlaneAuthPolicy TLS', goAgent: 'counts as NONE' },

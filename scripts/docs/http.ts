@@ -2,14 +2,17 @@ import { block, code, list, page, paragraph, section, shellWord, table } from '.
 
 interface Endpoint {
   readonly method: 'GET' | 'POST';
-  /** As `src/pilot-agent/status/routes.ts` has it. */
+  /** The path as in `src/pilot-agent/status/routes.ts`. */
   readonly path: string;
   /** The rest of the request after the path. */
   readonly rest?: string;
-  /** The clients that may ask: all, programs on this machine, or those of them with the token. */
+  /**
+   * The clients with access: all, programs on this machine, or programs on this machine with the
+   * token.
+   */
   readonly who: Client;
   readonly text: string;
-  /** Options of curl, and what an example has in the place of `rest`. */
+  /** The options of curl in the example, and the text that replaces `rest`. */
   readonly example?: { readonly options?: string; readonly rest?: string };
   /** Details that have no room in the table. */
   readonly more?: string;
@@ -219,7 +222,7 @@ const profiles = paragraph(
     'in the folder of `--configPath`. Only the user of the agent and root can read the file.',
 );
 
-/** Sets the variable that {@link withToken} has. */
+/** A shell command that sets the variable of {@link withToken}. */
 const readToken = 'token=$(cat /etc/istio/proxy/profile-token)';
 
 /** The kinds of probes, each with an example. */

@@ -24,7 +24,8 @@ import {
 } from './markdown.ts';
 
 /**
- * The layers of the configuration, the lowest first. A test compares them with those that are read.
+ * The layers of the configuration, the lowest first. A test compares them with the layers that the
+ * agent reads.
  */
 export const layers: readonly (readonly [name: string, what: string])[] = [
   ['Defaults', 'Defaults of the flags'],
@@ -52,11 +53,12 @@ interface Field {
   readonly properties?: Readonly<Record<string, Field>>;
 }
 
-/** Messages that several fields have. */
+/** Messages that are the type of several fields. */
 const messages = ['tlsSettings', 'tcpKeepalive'] as const;
 
 /**
- * The fields of a ProxyConfig by their paths, each before the fields below it; of a message itself.
+ * The fields of a ProxyConfig, or of one of its messages, by their paths. A field comes before the
+ * fields below it.
  */
 function fields({ properties = {} }: Field, path = ''): readonly (readonly [string, Field])[] {
   return Object.entries(properties)

@@ -4,10 +4,10 @@ import ts from 'typescript';
 import type { Sentence, Sentences } from '../../src/shared/log/catalogue/sentence.ts';
 import { type LogEvent, logEvents } from '../../src/shared/log/log-event.ts';
 
-/** An event of the catalogue, as the reference tells it. */
+/** An event of the catalogue, as the reference describes it. */
 export interface DescribedEvent {
   readonly event: LogEvent;
-  /** The lowest first. */
+  /** The levels of its lines, the lowest first. */
   readonly levels: readonly Sentence['level'][];
   /** The comment above it; empty if there is none. */
   readonly meaning: string;
@@ -16,7 +16,10 @@ export interface DescribedEvent {
 const folder = 'src/shared/log/catalogue';
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
-/** The comments of the catalogue, by event: they are for the reference, and not bundled. */
+/**
+ * The comments of the catalogue, by event. They are read from the source because the bundle has no
+ * comments.
+ */
 function meanings(): ReadonlyMap<string, string> {
   const meaningsByEvent = new Map<string, string>();
   const visit = (node: ts.Node): void => {

@@ -15,7 +15,7 @@ import { variables } from './variables.ts';
 /** Where `npm run docs` puts the page. */
 export const manFile = 'man/pilot-agent.1';
 
-/** The day of the version: the page has to be the same on each day on which it is made. */
+/** The date of the version, because the page must not depend on the day on which it is made. */
 const date = '2026-11-22';
 
 function sentence(text: string): string {
@@ -41,7 +41,10 @@ function shownExamples(words: string): readonly string[] {
   return text === undefined ? [] : [literal(text.replace(/^ {2}(?:\$ )?/gm, ''))];
 }
 
-/** A text of the reference, in which its pages are sections of this one, or left out. */
+/**
+ * A text of the reference for the manual: links to other pages become names of sections, or are
+ * left out.
+ */
 function withoutPages(text: string): string {
   const here = text
     .replaceAll('[Flags](flags.md)', 'FLAGS')

@@ -1,4 +1,4 @@
-/** The widest line of a page, but for one with a word or a piece of code that is wider. */
+/** The widest line of a page. Only a word or a piece of code may be wider. */
 const width = 120;
 
 /** A page of the reference: what `npm run docs` writes. */
@@ -18,7 +18,7 @@ export function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``;
 }
 
-/** Throws for a row that has not as many cells as the head. */
+/** A table. Throws if the head and a row have different numbers of cells. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const odd = rows.find(({ length }) => length !== head.length);
   if (odd !== undefined)
@@ -56,7 +56,7 @@ export function typedVariable(name: string, value: string): string {
 }
 
 /**
- * A text of the help page as a sentence, in which flags, variables, paths and addresses are code.
+ * Turns a text of the help page into a sentence. Flags, variables, paths and addresses become code.
  */
 export function sentence(text: string): string {
   const marked = text.replace(

@@ -70,7 +70,7 @@ export const more: Readonly<Record<string, string>> = {
   istio_agent_startup_duration_seconds: 'It exists after a probe has found the agent ready.',
 };
 
-/** All families of the agent, each with a sample where it can have one. */
+/** All families of the agent, each with a sample if it can have one. */
 export function families(): readonly MetricFamily[] {
   const report = { fault: 'timeout' as const, dropped: 0, leftOut: new Map() };
   const secret = absentSecret('default', '');
@@ -118,7 +118,7 @@ export function families(): readonly MetricFamily[] {
   ]);
 }
 
-/** The name and the names of labels, but for that of the limits of a histogram. */
+/** The name of a family and the names of its labels, without `le`. */
 function written({ name, samples }: MetricFamily): string {
   const labels = new Set(
     samples.flatMap(({ labels = {} }) => Object.keys(labels)).filter((label) => label !== 'le'),

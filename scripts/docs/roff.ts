@@ -1,9 +1,9 @@
-/** The widest line of the source, but for one with a word that is wider: as mandoc counts. */
+/** The widest line of the source, as mandoc counts. Only a word may be wider. */
 const width = 78;
 
 /**
- * Text as roff has it. What is code becomes bold, and of a link the words stay. No line is taken
- * for a request.
+ * Turns Markdown into roff. Code becomes bold, and a link becomes its text. No line becomes a
+ * request.
  */
 export function roff(text: string): string {
   const plain = text.replace(/\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
@@ -30,7 +30,7 @@ export function subheading(title: string, ...blocks: readonly string[]): string 
   return [`.SS "${escaped(title)}"`, ...blocks].join('\n');
 }
 
-/** A term, which is roff already, and what it means. */
+/** A term, which is roff already, and its meaning. */
 export function term(words: string, text: string): string {
   return `.TP\n${protectedLine(words)}\n${roff(text)}`;
 }
@@ -57,7 +57,7 @@ function escaped(text: string): string {
     .replaceAll('`', '\\(ga');
 }
 
-/** A line that begins with a dot or an apostrophe would be a request. */
+/** Escapes a line that begins with a dot or an apostrophe, which would be a request. */
 function protectedLine(line: string): string {
   return /^[.']/.test(line) ? `\\&${line}` : line;
 }

@@ -15,14 +15,14 @@ import {
 interface Variable {
   readonly name: string;
   readonly example: string;
-  /** As a user would write it; absent if there is none. */
+  /** The default as a user would write it; absent if there is none. */
   readonly standard?: string;
   readonly text: string;
   /** Details that have no room in the table. */
   readonly more?: string;
 }
 
-/** Each variable that the program reads, by what it is about. */
+/** Each variable that the program reads, by subject. */
 export const variables: Readonly<Record<string, readonly Variable[]>> = {
   'Certificates that are watched': [
     {

@@ -156,7 +156,7 @@ export function withdraw(state: Running): RunningStep {
 }
 
 /**
- * Continues the claim whose turn has come. The very first epoch is launched without a check, so
+ * Continues the claim whose turn has come. The first epoch is launched without a check, so that
  * nothing delays it.
  */
 export function turnGranted(

@@ -70,7 +70,7 @@ function lastGone(state: Running, exit: Exit, policy: RestartPolicy): AgentStep 
 
 /**
  * Handles the end of a child whose parent is there. The next child follows at once, but only once.
- * How that one ends shows whether the parent can have a child.
+ * The end of that child shows whether the parent can have a child.
  */
 function childGone(
   state: Running,
@@ -169,8 +169,8 @@ function newestGone(
   // The claim has waited for this epoch. The epochs that are left need another turn, or none.
   if (state.claim?.stage === 'waiting' && gone.stage !== 'draining')
     return claimAgain({ ...state, retried: true });
-  // If it drains, its child has ended before, and is started again. So this end is neither a crash
-  // nor a reason to end.
+  // If the ended Envoy was draining, its child has ended before it, and is started again. So this
+  // end is neither a crash nor a reason to end the agent.
   if (state.claim !== undefined || gone.stage === 'draining') return stay(state);
   if (exit.kind === 'clean' && gone.stage === 'live')
     return stopAll(state, { kind: 'envoy', exit });
@@ -182,7 +182,7 @@ function newestGone(
 /**
  * Whether another program asked an Envoy that serves to end. Such an Envoy asks its parent to end
  * first, so the parent seems to end too early, and an epoch is claimed for it. That claim is not
- * needed. An Envoy that loses its parent aborts instead.
+ * needed. An Envoy that ends because it lost its parent does not end cleanly: it aborts.
  */
 function wasAskedToEnd(before: AgentState, gone: Epoch, exit: Exit): boolean {
   const claimed = claimOf(before);
@@ -192,8 +192,9 @@ function wasAskedToEnd(before: AgentState, gone: Epoch, exit: Exit): boolean {
 }
 
 /**
- * Returns the processes without the one that ended. If its child was about to ask it to end, and it
- * ended cleanly, the child's parent time is over. If it was coming up, its parent has lost a child.
+ * Returns the processes without the one that ended. If that process ended cleanly when its child
+ * was about to ask for this, the child's parent time is over. If that process was coming up, its
+ * parent has lost a child.
  */
 function without(
   before: AgentState['epochs'],

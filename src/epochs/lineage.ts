@@ -39,8 +39,8 @@ function hasParent({ epochs }: Processes, child: Kin): boolean {
 }
 
 /**
- * Returns the state in which the parent of an epoch is about to end, or has had its time. A parent
- * that has ended before that stays one that ended too early.
+ * Returns the state in which the parent of an epoch is about to end, or has had its time. If the
+ * parent has already ended, nothing changes: it ended too early.
  */
 export function withParentTime<State extends AgentState>(
   state: State,
@@ -137,7 +137,7 @@ function lineagesOf({ epochs }: Processes): readonly number[] {
 
 /**
  * Asks the Envoys of a lineage to end, starting with the youngest; the end of each one triggers the
- * next. A child that loses its parent waits for it, and can only be killed (Envoy 1.36.2).
+ * next. A child that loses its parent waits for it in vain, and can only be killed (Envoy 1.36.2).
  */
 export function stopLineage<State extends AgentState>(
   state: State,

@@ -53,7 +53,7 @@ interface CommonState {
   readonly wanted: Reading<EpochConfig> | undefined;
   /** The reading that was checked last, if it cannot work. */
   readonly refused: { readonly hash: string; readonly reason: string } | undefined;
-  /** The crashes since the budget was last full. */
+  /** The number of crashes since the budget was last full. */
   readonly crashes: number;
   /**
    * A child that failed beside its parent was tried again at once. The agent does that once, until
@@ -97,8 +97,8 @@ export function claimOf(state: AgentState): Claim | undefined {
 }
 
 /**
- * Whether a claim is for an epoch without a parent. While a claim waits for its turn this is not
- * decided yet.
+ * Whether a claim is for an epoch without a parent. Returns false while the claim waits for its
+ * turn, because that is not decided yet.
  */
 export function isStandalone(claim: Claim | undefined): boolean {
   return claim !== undefined && claim.stage !== 'waiting' && claim.standalone;
@@ -214,7 +214,7 @@ export type Effect =
   | { readonly type: 'launch'; readonly launch: Launch }
   /** Watch the admin endpoint of this epoch, and of no other. `isChild`: it comes up as a child. */
   | { readonly type: 'follow'; readonly epoch: number; readonly isChild: boolean }
-  /** Make this epoch's admin endpoint the one that others find. */
+  /** Publish the admin endpoint of this epoch for other programs. */
   | { readonly type: 'publish-admin'; readonly epoch: number }
   | { readonly type: 'await-stable'; readonly epoch: number }
   | { readonly type: 'await-parent-expiry'; readonly epoch: number }

@@ -4,8 +4,9 @@ import type { AgentEvent } from './model.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Emits before and after the moment at which Envoy asks its parent to end, and completes: the agent
- * sees LIVE late, and a parent takes a while to end.
+ * Emits `parent-expiring` before the moment at which Envoy asks its parent to end, and
+ * `parent-expired` after it, then completes. There is a margin, because the agent sees LIVE late,
+ * and a parent takes a while to end.
  */
 export function parentExpiry(
   epoch: number,

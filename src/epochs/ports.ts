@@ -34,7 +34,7 @@ export type EpochConfig =
       readonly text: string;
       /** The origin of the text, for a person; undefined if the agent generated it. */
       readonly origin?: string;
-      /** The path of the template of the text. */
+      /** The path of the template from which the text was generated. */
       readonly template?: string;
       /** Envoy chooses its parser by this extension. */
       readonly extension: '.json' | '.yaml';
@@ -154,8 +154,8 @@ export interface Proxy {
    */
   health(epoch: number): Observable<Health>;
   /**
-   * Makes the admin endpoint of an epoch the one that others find, if it is the newest: if two
-   * lineages run side by side, each has its own. Completes at once. Never errors.
+   * Publishes the admin endpoint of an epoch for other programs, if the epoch is the newest. If two
+   * lineages run side by side, each has its own endpoint. Completes at once. Never errors.
    */
   publishAdmin(epoch: number): Observable<never>;
   /**

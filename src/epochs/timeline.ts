@@ -63,17 +63,20 @@ export interface EpochRecord {
   readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'adopted';
   /** The changes since the epoch before, and who requested it; empty if neither is the reason. */
   readonly changed: readonly Change[];
-  /** The time of the launch; if it was adopted, of the adoption. */
+  /** The time of the launch, or of the adoption. */
   readonly launchedAt: number;
   readonly spawnedAt?: number;
   readonly liveAt?: number;
-  /** When its child, or its neighbour, was LIVE, or the agent was asked to end. */
+  /**
+   * When it was asked to drain: its child or neighbour was LIVE, or the agent was asked to drain or
+   * end.
+   */
   readonly toldToDrainAt?: number;
   readonly endedAt?: number;
   /** Absent until it is known to exist. */
   readonly pid?: number;
   readonly exit?: Exit;
-  /** The agent had asked it to end, or it had drained. */
+  /** The agent had asked it to end, or it ended cleanly. */
   readonly isExpected?: boolean;
 }
 

@@ -20,8 +20,8 @@ export interface Timing {
   /** Time between two questions to the admin endpoint of an epoch that comes up or goes. */
   readonly poll: number;
   /**
-   * Time between two questions to the admin endpoint of an epoch that is LIVE. Its exit is an
-   * event, and a probe sends its own question.
+   * Time between two questions to the admin endpoint of an epoch that is LIVE. It can be long: an
+   * exit is an event, and a probe sends its own question.
    */
   readonly livePoll: number;
   /**

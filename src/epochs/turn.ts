@@ -61,7 +61,8 @@ export function turn(
       );
     return timer(0, poll, scheduler).pipe(
       exhaustMap(() => proxy.health(awaited.epoch)),
-      filter((health) => health !== 'unresponsive'), // a child of one that hangs would hang too
+      // A child of a parent that hangs would hang too.
+      filter((health) => health !== 'unresponsive'),
     );
   }
   function gone(epochs: readonly number[]): Observable<unknown> {

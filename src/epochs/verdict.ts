@@ -41,8 +41,8 @@ export function accepted(
  */
 const repeats = [1_000, 2_000, 4_000, 8_000];
 /**
- * The same if memory was short: a start without a check would need more memory than the check. In
- * ms.
+ * The pause before a check that ran out of memory is repeated. The epoch never starts without this
+ * check, because an Envoy needs more memory than its check. In ms.
  */
 const memoryRepeat = 60_000;
 

@@ -13,7 +13,10 @@ import {
 
 /** The longest step. In ms. */
 const longestStep = 500;
-/** If the event loop is late, it reads a pending answer between two steps: so there are several. */
+/**
+ * The smallest number of steps. An event loop that is late reads a pending answer between two
+ * steps.
+ */
 const fewestSteps = 4;
 
 /**

@@ -2,8 +2,8 @@ import { finalize, type Observable, ReplaySubject, type SchedulerLike, share, ti
 
 /**
  * Returns a function that shares an observable under a key. All subscribers of a key share one
- * subscription, and get its last value at once. It lasts for `lingering` ms after the last of them
- * has left. Then the key is forgotten, and the next call makes another observable.
+ * subscription, and get its last value at once. The subscription lasts for `lingering` ms after the
+ * last subscriber has left. Then the key is forgotten, and the next call makes another observable.
  */
 export function sharedByKey<T>(
   lingering: number,

@@ -197,7 +197,7 @@ describe('check of the token', () => {
     };
     expect((await next(old)).flaws).toEqual([flawed('fail', 'token expired', /has expired at 20/)]);
     expect((await next(other)).flaws).toEqual([
-      flawed('warn', 'token audience', /is for kubernetes, and istiod takes those for istio-ca/),
+      flawed('warn', 'token audience', /is for kubernetes, but istiod wants a token for istio-ca/),
     ]);
     expect(await next(right)).toEqual({
       flaws: [],

@@ -133,7 +133,7 @@ describe('check of Envoy over its configuration', () => {
     writeFileSync(customConfigFile, JSON.stringify(envoyConfig({ adminPort, listenPort })));
     const right = await check.run({ customConfigFile });
     expect(flawsOf('envoy', right)).toEqual([]);
-    expect(right.findings.map(({ what }) => what)).toContain('it takes its configuration');
+    expect(right.findings.map(({ what }) => what)).toContain('it accepts its configuration');
   });
 
   it('says that it could not ask', async () => {

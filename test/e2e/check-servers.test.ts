@@ -185,7 +185,7 @@ describe('check of the control plane', () => {
       flawed(
         'fail',
         'tls refused',
-        /closes the connection after TLS \(it is shown .*other\/cert-chain\.pem\)/,
+        /closes the connection after TLS \(it gets .*other\/cert-chain\.pem\)/,
       ),
     );
     expect(await look(certificateEnv(check.folder))).not.toContainEqual(
@@ -224,7 +224,7 @@ describe('check of the clock', () => {
     ]);
     expect(await look(new Date())).toEqual({
       flaws: [],
-      told: expect.stringMatching(/^as that of 127/) as string,
+      told: expect.stringMatching(/^it agrees with that of 127/) as string,
     });
   });
 

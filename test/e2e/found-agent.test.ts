@@ -110,7 +110,7 @@ describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
       const { code, stderr } = await run(...command);
       expect([code, stderr]).toEqual([
         64,
-        expect.stringContaining('2 agents run here: say which by ') as string,
+        expect.stringContaining('2 agents run here: choose one by ') as string,
       ]);
       for (const one of folders) expect(stderr).toContain(one);
     }

@@ -410,7 +410,7 @@ describe('the release of Envoy', () => {
     ...{
       level: 'warn',
       event: 'envoy.unsupported',
-      msg: 'the agent is not made for this release of Envoy: take one of 1.36 to 1.40',
+      msg: 'the agent is not made for this release of Envoy: use one of 1.36 to 1.40',
     },
     ...{ version, path: shown.identity.binary },
   });

@@ -13,8 +13,8 @@ export interface EnvironmentMetadata {
 type JsonObject = Readonly<Record<string, Json>>;
 
 /**
- * The greatest depth of JSON. Envoy refuses 100 levels; other readers of protobuf count three for
- * each, and stop at 100 too.
+ * The greatest depth of JSON. Envoy refuses 100 levels. Other readers of protobuf also stop at 100,
+ * and count each level of JSON as three.
  */
 const deepest = 30;
 /**
@@ -71,7 +71,7 @@ function parse(text: string): JsonObject | string {
   return depth(value) > deepest ? `is nested more than ${deepest} levels deep` : tellable(value);
 }
 
-/** Stops as soon as the value is too deep. */
+/** Returns how deep a value is nested. Stops when it is too deep. */
 function depth(value: Json, level = 0): number {
   if (typeof value !== 'object' || value === null || level > deepest) return level;
   return Math.max(
@@ -109,7 +109,7 @@ export function podPorts(text: string): string | undefined {
     const value = parseJson(text) as Json;
     if (!Array.isArray(value)) return undefined;
     const ports = value.map((port: Json) => {
-      // Throws if the port has no members.
+      // Throws if the port is null.
       const { name, containerPort = 0, protocol = '' } = port as Readonly<Record<string, Json>>;
       const fits =
         ['string', 'undefined'].includes(typeof name) &&

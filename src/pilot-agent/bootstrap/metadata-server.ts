@@ -2,8 +2,8 @@ import { map, type Observable } from 'rxjs';
 import { httpAnswer, type HttpQuestion } from '../../shared/http/http-answer.ts';
 
 /**
- * The time limit for all answers of a metadata server, in ms. It is that of the Go agent, but here
- * nothing waits for them.
+ * The time limit for all answers of a metadata server, in ms. The Go agent has the same limit, but
+ * in this agent nothing waits for the answers.
  */
 export const platformLimit = 5_000;
 

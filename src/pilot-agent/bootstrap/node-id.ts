@@ -20,7 +20,7 @@ export interface Locality {
  * Returns the locality in the pod's label `istio-locality`, `region/zone/subzone`, of which the
  * last two may be missing. Without the label, returns the platform's.
  *
- * A label of Kubernetes cannot contain `/`: in a value without one, each `.` stands for it (Istio
+ * A label of Kubernetes cannot contain `/`: in a value without `/`, each `.` stands for it (Istio
  * 1.6). Pure.
  */
 export function nodeLocality(

@@ -48,10 +48,10 @@ const aboutStatistics =
  * Returns the metadata of the node, sorted by name. The agent's own values win over the
  * environment, and the environment over annotations about statistics. Pure.
  *
- * `ISTIO_META_*` in the `proxyMetadata` of the configuration count as environment, below the real
- * one. The version of Istio is below all. JSON that does not parse is left out with a warning, and
- * so is a value that Pilot would not understand. In the labels both are problems, because the
- * labels decide who may talk to the proxy.
+ * `ISTIO_META_*` in the `proxyMetadata` of the configuration count as environment, but a real
+ * variable wins over them. Everything wins over the version of Istio. JSON that does not parse is
+ * left out with a warning, and so is a value that Pilot would not understand. In the labels both
+ * are problems, because the labels decide who may talk to the proxy.
  */
 export function nodeMetadata(inputs: NodeMetadataInputs): NodeMetadataResult {
   const { config, variables, annotations } = inputs;

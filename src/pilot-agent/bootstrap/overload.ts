@@ -13,9 +13,9 @@ const least = 64 * mebibyte;
 const mostConnections = 2 ** 31 - 1;
 
 /**
- * Returns how large the heap of an Envoy may grow, in bytes. It is half of the limit without the
- * agent's share, because a hot restart runs two Envoys side by side; or all of it, if two do not
- * fit. Undefined if there is no limit, or if nothing is left. Pure.
+ * Returns how large the heap of an Envoy may grow, in bytes. It is half of the memory that the
+ * agent leaves, because a hot restart runs two Envoys at once. If two do not fit, it is all of that
+ * memory. Undefined if there is no limit, or if nothing is left. Pure.
  */
 export function heapLimit(memory: number | undefined): number | undefined {
   if (memory === undefined || memory <= agent) return undefined;

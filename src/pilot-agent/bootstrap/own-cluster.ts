@@ -12,7 +12,7 @@ export const discoversItself = ({ ENABLE_SELF_DISCOVERY: given }: NodeMetadata):
 
 /**
  * The cluster of the workload itself. A control plane that does not know the name never answers;
- * Envoy waits 1 s for it at each start.
+ * Envoy waits 1 s for the answer at each start.
  */
 export const ownCluster: Json = {
   name: ownClusterName,

@@ -106,8 +106,8 @@ const zeros = new Map<string, Json>([
  * Returns the ProxyConfig that the control plane gets, in the JSON of protobuf. Pure.
  *
  * It has the values that the agent uses, and all other fields of the layers. It holds no access
- * token (the Go agent sends it), and of `proxyMetadata` only the node metadata: the rest is
- * environment. Istio has either a name of the service or a way to make one, not both.
+ * token (the Go agent sends it). From `proxyMetadata` it takes only the node metadata, because the
+ * rest is environment. Istio's API accepts `serviceCluster` or `tracingServiceName`, but not both.
  */
 export function proxyConfigJson(config: ProxyConfig): Json {
   const proxyMetadata = Object.fromEntries(

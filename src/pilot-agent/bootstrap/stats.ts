@@ -81,7 +81,10 @@ export interface StatsInclusion {
   readonly regexes: readonly string[];
 }
 
-/** Readiness, xDS, Istio's own filters: the list of the Go agent 1.6. Overload is added. */
+/**
+ * Statistics of readiness, xDS and Istio's own filters (the list of the Go agent 1.6), and of
+ * overload.
+ */
 const neededPrefixes = [
   'cluster_manager',
   'listener_manager',
@@ -92,15 +95,15 @@ const neededPrefixes = [
   'cluster.xds-grpc',
   'wasm',
 ];
-/** Gauges of requests and connections in flight: the last drain ends by them. */
+/** Gauges of requests and connections in flight, which show when the last drain may end. */
 const neededSuffixes = [
   'downstream_rq_active',
   'downstream_cx_active',
   'downstream_cx_upgrades_active',
 ];
 /**
- * They show which listeners speak HTTP, because a drain does not count idle HTTP connections. They
- * also show requests and failed requests in `status` and `top`.
+ * These counters show which listeners speak HTTP, because a drain does not count idle HTTP
+ * connections. `status` and `top` show the requests and the failed requests in them.
  */
 const neededRegexes = [String.raw`listener\..+\.http\..+\.downstream_rq_(completed|5xx)`];
 

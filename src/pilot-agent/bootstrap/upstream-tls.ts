@@ -8,7 +8,9 @@ export interface BootstrapTls {
   readonly settings: TlsSettings;
   /** The place of these settings, for a problem or a warning. */
   readonly place: string;
-  /** Its `TLS_CLIENT_*` members name other files. */
+  /**
+   * The node metadata, whose `TLS_CLIENT_*` members name files that replace those of the settings.
+   */
   readonly metadata: NodeMetadata;
   /** The server speaks HTTP/2; ALPN announces it. */
   readonly http2: boolean;
@@ -18,7 +20,7 @@ export interface BootstrapTls {
 
 /** The folder in which Istio puts the certificates of a workload. */
 const folder = '/etc/certs';
-/** In bytes. Envoy accepts no longer one, and none with a zero byte. */
+/** The longest server name that Envoy accepts, in bytes. A name with a zero byte is refused too. */
 const longestSni = 255;
 
 /**
@@ -58,7 +60,7 @@ export function upstreamTls(
   if (mode !== 'SIMPLE' && key === '')
     refuse('privateKey', 'is missing: MUTUAL wants the key of the client');
   if (root === '' && subjectAltNames.length > 0)
-    refuse('caCertificates', 'is missing: without it no name can be checked');
+    refuse('caCertificates', 'is missing: subjectAltNames cannot be checked without it');
   if (Buffer.byteLength(sni) > longestSni || /[\s\0]/.test(sni))
     refuse('sni', 'is not the name of a server');
   if (problems.length > problemsBefore) return undefined;

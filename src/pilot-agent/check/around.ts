@@ -20,7 +20,7 @@ import type { ResolvedConfig } from '../config/resolve-config.ts';
  */
 export interface Around {
   readonly resolved: ResolvedConfig;
-  /** As far as it is known. */
+  /** The configuration, as far as it is known. */
   readonly config: AgentConfig;
   readonly isCertain: ReturnType<typeof usableConfig>['isCertain'];
   readonly plan: SecretsPlan;

@@ -14,9 +14,9 @@ export async function checkConfiguration({ resolved, plan }: Around): Promise<re
   const problems = wrong.flatMap((reason) => (reason === undefined ? [] : [reason]));
   const warnings = [...(resolved.ok ? resolved.warnings : []), ...plan.warnings];
   const findings = [
-    ...problems.map((reason) => fail('configuration wrong', reason, 'correct what is named')),
+    ...problems.map((reason) => fail('configuration wrong', reason, 'correct the named value')),
     ...warnings.map((warning) =>
-      warn('config.warning', warning, 'correct what is named, if it is not meant so'),
+      warn('config.warning', warning, 'correct the named value, unless it is intended'),
     ),
   ];
   return findings.length > 0 ? findings : [ok('flags, variables and files are in order')];

@@ -26,7 +26,7 @@ export interface CheckedEndpoint {
 /** The certificate that the server presents. */
 export interface ShownCertificate {
   readonly certificate: PeerCertificate;
-  /** Why the roots do not vouch for it; undefined if they do. */
+  /** Why the roots do not vouch for the certificate; undefined if they do. */
   readonly untrusted: string | undefined;
 }
 

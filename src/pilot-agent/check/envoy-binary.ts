@@ -36,7 +36,7 @@ export async function checkEnvoy(around: Around): Promise<readonly Finding[]> {
       fail(
         'envoy broken',
         `${path} does not run: ${(error as Error).message}`,
-        'take an Envoy that is built for this machine',
+        'use an Envoy that is built for this machine',
       ),
     ];
   }
@@ -48,13 +48,13 @@ function judged(path: string, text: string): Finding {
     return fail(
       'envoy broken',
       `${path} is not an Envoy: --version prints no version of Envoy`,
-      'take the binary of an Envoy',
+      'use the binary of an Envoy',
     );
   if (isSupported(version)) return ok(`${version}, ${path}`);
   return warn(
     'envoy.unsupported',
     `${path} is ${version}, and ${supportedReleases} are supported`,
-    `take one of ${supportedReleases}`,
+    `use one of ${supportedReleases}`,
   );
 }
 
@@ -76,7 +76,7 @@ async function tried(
       ];
     return verdict.kind === 'unchecked'
       ? [untried(verdict.reason)]
-      : [ok('it takes its configuration')];
+      : [ok('it accepts its configuration')];
   } catch (error) {
     return [untried((error as Error).message)];
   }

@@ -63,7 +63,7 @@ export async function checkServer(server: Server): Promise<readonly Finding[]> {
         serverName: tls.serverName,
       },
     }),
-    { defaultValue: { stage: 'name', reason: 'nobody was asked' } },
+    { defaultValue: { stage: 'name', reason: 'no request was sent' } },
   );
   const shown = shownBy(reached);
   return [
@@ -98,12 +98,12 @@ function far({ check, address, change, tls, speak }: Server, reached: Reached): 
       ];
     case 'entry': {
       const shows =
-        tls?.pair === undefined ? 'it is shown no certificate' : `it is shown ${tls.pair.chain}`;
+        tls?.pair === undefined ? 'it gets no certificate' : `it gets ${tls.pair.chain}`;
       return [
         fail(
           'tls refused',
           `${address} closes the connection after TLS (${shows}): ${reached.reason}`,
-          'show it a certificate of an issuer that it trusts',
+          'give it a certificate of an issuer that it trusts',
         ),
       ];
     }
@@ -163,7 +163,7 @@ function clock(address: string, reached: Reached, now: number): readonly Finding
   const here = new Date(now).toISOString();
   if (date !== undefined) {
     const off = Math.abs(now - date);
-    if (off <= drift) return [ok(`as that of ${address}`)];
+    if (off <= drift) return [ok(`it agrees with that of ${address}`)];
     return [
       warn(
         'clock off',

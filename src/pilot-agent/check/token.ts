@@ -69,14 +69,14 @@ function judged(path: string, claims: JWTPayload | undefined, now: number): read
       fail(
         'token expired',
         what,
-        'see why it is not renewed: kubelet writes a new one after 80 % of its time',
+        'see why it is not renewed: kubelet writes a new one after 80 % of its lifetime',
       ),
     ];
   }
   const audiences = [aud].flat();
   const isBound = path === tokenFiles.get('third-party-jwt');
   if (isBound && !audiences.includes(audience)) {
-    const what = `${path} is for ${audiences.join(', ') || 'nobody'}, and istiod takes those for ${audience}`;
+    const what = `${path} is for ${audiences.join(', ') || 'nobody'}, but istiod wants a token for ${audience}`;
     return [
       warn(
         'token audience',

@@ -99,7 +99,7 @@ function unanswered({ folder, alone }: AgentFolder, error: unknown): Observable<
   return goneFrom(folder, (error as NodeJS.ErrnoException).code, asyncScheduler.now()).pipe(
     map((gone) => {
       if (gone !== undefined) throw new AgentGone(gone, alone);
-      const silent = `no agent answers at ${join(folder, socketName)}: ${whyNot(error)}; --configPath says where it is`;
+      const silent = `no agent answers at ${join(folder, socketName)}: ${whyNot(error)}; give --configPath the folder of the agent`;
       throw new Fatal(`${alone}${silent}`, exitCodes.unavailable);
     }),
   );

@@ -20,7 +20,7 @@ export function bashCompletion(program: CompletedCommand, name: string): string 
   });
 }
 
-/** A pattern of `case` in bash, and the values of the word that it is about. */
+/** A pattern of `case` in bash, and the completions of a word at a place that it matches. */
 type Row = readonly [pattern: string, value: Completed];
 
 function optionsOf(commands: readonly CompletedCommand[]) {
@@ -29,7 +29,10 @@ function optionsOf(commands: readonly CompletedCommand[]) {
   );
 }
 
-/** An option that is the same in all its commands appears once. */
+/**
+ * Returns a row for each option. The rows of an option with the same values in all commands are
+ * equal.
+ */
 function optionValues(options: ReturnType<typeof optionsOf>): readonly Row[] {
   return options.map(({ words, option, value }): Row => {
     const isSame = options
@@ -52,7 +55,7 @@ function positionsOf(command: CompletedCommand): readonly Row[] {
   ];
 }
 
-/** Returns the lines of a `case`, without those that complete anything. */
+/** Returns the lines of a `case`. Words that may be anything have no line. */
 function cases(rows: readonly Row[]): string {
   return lines(
     grouped(rows.filter(([, value]) => value.kind !== 'anything')),

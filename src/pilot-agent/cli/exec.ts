@@ -39,7 +39,7 @@ interface End {
 /** The interval between two questions, and the time limit of each answer. In ms. */
 const period = 500;
 const timeoutMs = 5_000;
-const nobody = 'nobody was asked';
+const unasked = 'no request was sent';
 const passedOn = [
   'SIGTERM',
   'SIGINT',
@@ -68,7 +68,7 @@ export async function exec(
   const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(
     showWaiting(waiting, process.stderr),
   );
-  const reason = await lastValueFrom(answers$, { defaultValue: nobody });
+  const reason = await lastValueFrom(answers$, { defaultValue: unasked });
   if (reason !== undefined)
     throw new Fatal(
       `the agent is not ready within ${limit / 1_000} s: ${reason}`,
@@ -76,9 +76,9 @@ export async function exec(
     );
   const agent = agentAt(await firstValueFrom(agent$, { defaultValue: 0 }));
   const { code, why } = await firstValueFrom(run(command), {
-    defaultValue: { code: exitCodes.software, why: nobody },
+    defaultValue: { code: exitCodes.software, why: unasked },
   });
-  const unheard = await firstValueFrom(askToQuit(agent), { defaultValue: nobody });
+  const unheard = await firstValueFrom(askToQuit(agent), { defaultValue: unasked });
   const problems = [why, unheard].filter((text) => text !== '');
   if (problems.length > 0 || code !== 0) throw new Fatal(problems.join('; '), code);
 }

@@ -35,7 +35,7 @@ const url = 'http://localhost/debug/events';
 export function liveEvents(folder: string): Observable<TopEvent> {
   return concat(
     bySocket(folder, (socketPath) => openHttp(url, { socketPath }).pipe(switchMap(heard))),
-    throwError(() => new Error('it has hung up')),
+    throwError(() => new Error('it has closed the connection')),
   ).pipe(
     timeout({ first: answering, with: () => throwError(() => quiet(answering)) }),
     settle(),
@@ -63,5 +63,5 @@ function heard(answer: IncomingMessage): Observable<TopEvent> {
 }
 
 function quiet(ms: number): Error {
-  return new Error(`it has said nothing for ${ms / 1_000} s`);
+  return new Error(`it has sent nothing for ${ms / 1_000} s`);
 }

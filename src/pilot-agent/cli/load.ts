@@ -12,8 +12,8 @@ process.on('SIGUSR1', () => undefined);
  * cache are beside this file, or in the executable.
  *
  * The cache is valid only for the Node that made it, and for its V8 flags. Any other V8 refuses it
- * and compiles, which is only slower. V8 itself compares no more than the length of the bundle, and
- * a changed cache can end the process. So the hash of bundle and cache precedes the cache, and a
+ * and compiles, which is only slower. V8 itself compares only the length of the bundle, and a
+ * changed cache can end the process. So the hash of bundle and cache precedes the cache, and a
  * cache with a wrong hash is not used. In an executable both are one file, and the hash is not
  * checked.
  *
@@ -86,8 +86,8 @@ function readCache(name: string, source: Buffer): Buffer | undefined {
 }
 
 /**
- * Writes the caches: of the loaded parts as the run has used them, of the others as they are
- * loaded.
+ * Writes the caches of all parts. The cache of a part that the run has used also has the functions
+ * that the run compiled.
  */
 function writeCaches(): void {
   for (const name of readdirSync(__dirname))

@@ -46,8 +46,8 @@ async function fail(error: unknown): Promise<void> {
 }
 
 void command
-  // Without an action of the program itself: with one, commander reports an unknown command as an
-  // extra argument, and has no `help`.
+  // The program itself has no action. With an action, commander would report an unknown command as
+  // an extra argument, and have no `help`.
   .parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' })
   .then(written)
   .then(() => end([exitCodes.ok]))

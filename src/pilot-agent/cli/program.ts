@@ -44,7 +44,7 @@ type Run<Options extends OptionValues> = (
   options: Options,
 ) => Promise<void>;
 
-/** Names values for the completion of a shell. It does not check other values. */
+/** Names values for the completion of a shell. Other values are accepted too. */
 function offering<Taking extends Option | Argument>(
   choices: readonly string[] | undefined,
   taking: Taking,

@@ -20,7 +20,7 @@ export interface RequestOptions {
 
 /** In ms, as in the Go agent. */
 const timeoutMs = 60_000;
-const silence: Settled<AdminAnswer> = { ok: false, error: new Error('it hung up') };
+const silence: Settled<AdminAnswer> = { ok: false, error: new Error('it closed the connection') };
 
 /**
  * `pilot-agent request`: sends one request to Envoy's admin endpoint and prints only the answer, so

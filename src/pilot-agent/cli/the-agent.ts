@@ -19,7 +19,7 @@ export async function theAgent(
       `${flagFor(agent)} (process ${agent.pid}, --configPath ${agent.configPath}, ${statusOf(agent)})`,
   );
   throw new Fatal(
-    `${agents.length} agents run here: say which by ${descriptions.join(' or ')}`,
+    `${agents.length} agents run here: choose one by ${descriptions.join(' or ')}`,
     exitCodes.usage,
   );
 }

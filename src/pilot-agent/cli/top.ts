@@ -43,14 +43,17 @@ export interface TopOptions {
 
 /** The shortest interval between two drawings. In ms. */
 const drawing = 50;
-/** If no shell can continue this program, it is not stopped, and goes on after this time. In ms. */
+/**
+ * The time until this program goes on if SIGTSTP has not stopped it: no shell could continue it. In
+ * ms.
+ */
 const stopping = 100;
 
 /**
  * `pilot-agent top`: shows the state of an agent on the terminal, as it changes, until the user
  * quits. The terminal is as before when it resolves or rejects. Rejects with a {@link Fatal}: 64 if
- * there is no terminal, 69 if no agent answers at the start. If the agent goes away later, it waits
- * for it.
+ * there is no terminal, 69 if no agent answers at the start. If the agent goes away later, `top`
+ * waits for the next one.
  */
 export async function top({ configPath }: TopOptions): Promise<void> {
   const { stdin, stdout } = process;

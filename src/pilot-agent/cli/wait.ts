@@ -43,9 +43,9 @@ export function unreadyAt(url: string): Observable<string | undefined> {
 
 /** All in ms. */
 export interface ReadyLimits {
-  /** For all questions together. 0: one question. */
+  /** The time limit of all questions together. 0: one question. */
   readonly limit: number;
-  /** For one question; less if less time is left. */
+  /** The time limit of one question; less if less time is left. */
   readonly timeoutMs: number;
   /** The delay from an answer to the next question. */
   readonly period: number;
@@ -121,7 +121,7 @@ export async function wait({
   const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(
     showWaiting({ what, limit, quiet }, process.stderr),
   );
-  const reason = await lastValueFrom(answers$, { defaultValue: 'nobody was asked' });
+  const reason = await lastValueFrom(answers$, { defaultValue: 'no request was sent' });
   if (reason !== undefined)
     throw new Fatal(
       `${what} is not ready within ${limit / 1_000} s: ${reason}`,

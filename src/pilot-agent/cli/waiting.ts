@@ -144,7 +144,7 @@ function oneLine(text: string): string {
 
 /**
  * Shortens a text to `width` columns. It removes the middle of the part after the first `kept`
- * columns: a reason begins with who, and ends with why. Pure.
+ * columns: a reason begins with its subject, and ends with the cause. Pure.
  */
 function cut(text: string, width: number, kept: number): string {
   const whole = stringWidth(text);

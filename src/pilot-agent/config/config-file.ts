@@ -30,7 +30,10 @@ export interface ConfigFile {
   readonly problems: readonly Problem[];
 }
 
-/** The members of a file besides flags and `$schema`. Two of these have separate checks. */
+/**
+ * The members of a file besides flags and `$schema`. Other functions check `proxyConfig` and
+ * `sources`.
+ */
 export const fileMembers = {
   role: value.oneOf('sidecar', 'router'),
   environment: z.record(
@@ -134,7 +137,9 @@ interface MemberFlaw {
   readonly text: string;
 }
 
-/** Returns the members of a file that are not null, and the reason if it has none. */
+/**
+ * Returns the members of a file that are not null, and the reason if it cannot be read as a map.
+ */
 function fieldsOf(content: LayerContent): {
   readonly fields: Fields;
   readonly unread: readonly MemberFlaw[];

@@ -46,7 +46,8 @@ export function parseDownwardApi(text: string): DownwardApi {
 
 /**
  * Returns the text between the quotes; undefined if it is not a quoted text. Several byte escapes
- * may form one character, so everything becomes bytes first: never more than the escapes have.
+ * may form one character, so everything becomes bytes first. No escape becomes more bytes than it
+ * has characters.
  */
 function unquote(quoted: string): string | undefined {
   if (quoted.length < 2 || !quoted.startsWith('"') || !quoted.endsWith('"')) return undefined;

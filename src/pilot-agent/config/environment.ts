@@ -33,7 +33,7 @@ export interface AgentEnvironment {
   readonly podNamespace: string;
   readonly instanceIp: string;
   readonly serviceAccount: string;
-  /** The CPU limit of the surroundings, in whole cores; undefined or 0 if it is unknown. */
+  /** The CPU limit of the container, in whole cores; undefined or 0 if it is unknown. */
   readonly cpuLimit: number | undefined;
   /** Envoy requests only changes (delta xDS). */
   readonly deltaXds: boolean;
@@ -109,8 +109,8 @@ const limits = {
 };
 
 /**
- * The address of a control plane with an issued certificate. The injectors of the Go agents from
- * 1.6 on do not name the default there; earlier ones name the address.
+ * The default address of the control plane if `PILOT_CERT_PROVIDER` is set. Injectors of Istio 1.6
+ * and later leave the address out if it is this one. Earlier injectors always write it.
  */
 const istiod = 'istiod.istio-system.svc:15012';
 

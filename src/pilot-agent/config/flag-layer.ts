@@ -51,7 +51,7 @@ const table = Object.entries<Flag>(flags).map(([name, flag]) => ({
  *
  * @param called returns the name of a flag at its place: `--flag`, or another name
  * @param whole the name of the whole layer as a source
- * @param spares as {@link Layer} has it
+ * @param spares as in {@link Layer}
  */
 export function flagLayer(
   given: Readonly<Partial<Record<FlagName, unknown>>>,

@@ -101,7 +101,7 @@ export const istioFields = some({
 /** A tag: `literal`, `environment` or `header`, each with its texts. */
 const customTag = z.record(z.string(), z.record(z.string(), value.text));
 
-/** The same for `tracing`. */
+/** The fields of `tracing` that only the control plane reads. */
 export const istioTracing = {
   sampling: z.optional(value.percent),
   maxPathTagLength: z.optional(value.count),

@@ -83,7 +83,7 @@ function flaw(
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     return `port '${written}' is not a port (1 to 65535)`;
   const self = ownPorts.get(port);
-  if (self !== undefined) return `port ${port} is ${self}: the agent's metrics have it already`;
+  if (self !== undefined) return `port ${port} is ${self}, whose metrics are merged already`;
   return before.some((target) => target.port === port && target.path === path)
     ? `port ${port} with path ${path} is named twice`
     : undefined;

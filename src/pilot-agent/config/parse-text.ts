@@ -72,7 +72,8 @@ async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<L
       return { ok: false, reason: `${placeOf(repeated, lineCounter)}: Map keys must be unique` };
     return { ok: true, value: document.toJS() as unknown };
   } catch (error) {
-    return { ok: false, reason: withoutContent((error as Error).message) }; // an alias without its anchor, or too many
+    // An alias without its anchor, or too many aliases.
+    return { ok: false, reason: withoutContent((error as Error).message) };
   }
 }
 

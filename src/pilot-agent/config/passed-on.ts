@@ -1,8 +1,8 @@
 import { isMap } from '../../shared/text/split-content.ts';
 
 /**
- * Envoy refuses 100 levels, and protobuf readers count three for each; other levels surround this
- * value.
+ * The greatest depth of a value. Envoy refuses 100 levels. Other readers of protobuf also stop at
+ * 100, and count each level of JSON as three. The value is a part of a deeper JSON.
  */
 const deepest = 25;
 

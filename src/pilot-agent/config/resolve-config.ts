@@ -26,8 +26,8 @@ const securedPort = ':15012';
 
 /**
  * Returns the policy for the connection to the control plane. On the secured port it is
- * `MUTUAL_TLS` whatever the setting, as in the Go agent. If certificates are mounted files, these
- * may not belong to the mesh, so then the setting decides. Pure.
+ * `MUTUAL_TLS`, whatever the setting is, as in the Go agent. But mounted certificates may not
+ * belong to the mesh, so with them the setting decides. Pure.
  */
 function authPolicy(
   {
@@ -56,7 +56,7 @@ export type ResolvedConfig =
       readonly rest: Rest;
     };
 
-/** The part of a configuration with problems that is known. Later checks use it. */
+/** The known part of a configuration that has problems. Later checks use it. */
 export interface Rest {
   /** Each wrong value is replaced by that of a lower layer, or by the default. */
   readonly config: AgentConfig;
@@ -77,7 +77,7 @@ export interface ConfigInputs {
   /** The addresses of this machine's interfaces, without loopback. */
   readonly addresses: readonly string[];
   readonly layers: Layers;
-  /** `--config`, if it is given. Its variables are a part of the surroundings. */
+  /** `--config`, if it is given. Its variables are a part of `surroundings`. */
   readonly file?: ConfigFile | undefined;
 }
 
@@ -266,7 +266,7 @@ function authorityProblems(address: string): readonly Problem[] {
   return isRight ? [] : [{ place: 'CA_ADDR', text: `'${address}' is not host:port` }];
 }
 
-/** Returns all fields without a layer. Most have a flag, which contains the default. */
+/** Returns the defaults of all fields. Most fields have a flag, which contains the default. */
 function defaults() {
   const texts = Object.entries(flags).flatMap(([name, flag]) =>
     ['binaryPath', 'concurrency'].includes(name)

@@ -88,8 +88,7 @@ export const epochEvents = {
   ),
   /** The agent does not support the release of the running Envoy. */
   'envoy.unsupported': warn(
-    (releases: string) =>
-      `the agent is not made for this release of Envoy: take one of ${releases}`,
+    (releases: string) => `the agent is not made for this release of Envoy: use one of ${releases}`,
   ),
   /** An Envoy of an agent that is gone is killed. */
   'envoy.orphan_killed': warn('an Envoy of an agent that is gone is killed'),

@@ -70,7 +70,7 @@ describe('status', () => {
     [
       'is away',
       (fake: FakeStatus): void | Promise<void> => fake.leave(),
-      /^no agent answers at .*\/status: there is no socket; --configPath says where it is$/,
+      /^no agent answers at .*\/status: there is no socket; give --configPath the folder of the agent$/,
     ],
     [
       'is older',

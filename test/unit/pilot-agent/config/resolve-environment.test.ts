@@ -269,7 +269,7 @@ describe('the application', () => {
     [
       'the status port',
       { PILOT_AGENT_METRICS_TARGETS: '[{"port":15020}]' },
-      "PILOT_AGENT_METRICS_TARGETS: port 15020 is the status port: the agent's metrics have it already: it is not scraped",
+      'PILOT_AGENT_METRICS_TARGETS: port 15020 is the status port, whose metrics are merged already: it is not scraped',
     ],
   ])('is a warning if it is wrong, and does not end the agent: %s', (_, env, warning) => {
     const { config, warnings } = accepted({ env });

@@ -119,7 +119,7 @@ it.each<[sign: RunSign, line: Readonly<Record<string, unknown>>]>([
     {
       level: 'warn',
       event: 'envoy.unsupported',
-      msg: `the agent is not made for this release of Envoy: take one of ${supportedReleases}`,
+      msg: `the agent is not made for this release of Envoy: use one of ${supportedReleases}`,
       version: '1.0.0',
       path: '/envoy',
     },
