@@ -96,11 +96,13 @@ describe('pilot-discovery diff', () => {
     ]);
   });
 
-  it('says the flaws of both as analyze does; ends with 78 if NEW has what is refused', async () => {
+  it('says the flaws of both as analyze does; ends with 78 if resources of NEW are refused', async () => {
     const line = /^Error \[IST0106\] \(VirtualService default\/reviews bad\/rule\.yaml:6\) .*$/m;
     const worse = await diff('old', 'bad');
     expect([worse.exitCode, worse.stderr]).toEqual([78, expect.stringMatching(line)]);
-    expect(worse.stderr).toMatch(/the comparison is not complete, because NEW has what is refused/);
+    expect(worse.stderr).toMatch(
+      /the comparison is not complete, because resources of NEW are refused/,
+    );
     const better = await diff('bad', 'old');
     expect([better.exitCode, better.stderr]).toEqual([1, expect.stringMatching(line)]);
   });

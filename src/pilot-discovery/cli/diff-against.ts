@@ -13,21 +13,24 @@ import type { ViewBefore } from '../diff/view-before.ts';
 import { jsonWithMaps } from '../../shared/text/json-with-maps.ts';
 import { askRunning } from './ask-running.ts';
 
-/** A store without keys of issuers and networks: those of the control plane that runs apply. */
+/**
+ * A store without the keys of issuers and without networks: the running control plane provides
+ * both.
+ */
 export type FolderStore = Omit<Parameters<typeof meshOf>[0], 'fetchedKeys' | 'networks'>;
 
 export interface RunningDiff {
   readonly diff: MeshDiff<ViewBefore>;
   /** Warnings about parts of the store that are left out. */
   readonly warnings: ReturnType<typeof meshOf>['warnings'];
-  /** Why changes may have another cause than the folder; undefined if there is none. */
+  /** Why changes may have another cause than the folder; undefined if they cannot. */
   readonly note: string | undefined;
 }
 
 /**
- * Compares what the proxies of a control plane that runs have now with what they would have with a
+ * Compares what the proxies of a running control plane have now with what they would have with a
  * store. Rejects with a {@link Fatal}: 64 if the address is wrong, 69 if nobody answers there, if
- * the answers are not those of this program, or if no proxy is connected.
+ * the answers do not come from this version of the program, or if no proxy is connected.
  */
 export async function diffAgainst(
   address: string,
@@ -57,7 +60,7 @@ export async function diffAgainst(
   const changed: ProxyGroup<ViewBefore>[] = [];
   for (const group of groups) {
     const { proxies } = group;
-    // Only what is shown is fetched; the others are counted.
+    // Only the groups that are shown are fetched; the others are counted.
     if (changed.length >= shownAtMost.groups) changed.push({ proxies, changes: [] });
     else {
       const id = encodeURIComponent(proxies[0]?.node.id ?? '');
@@ -71,7 +74,7 @@ export async function diffAgainst(
     note:
       mesh === jsonWithMaps(store.mesh)
         ? undefined
-        : `the MeshConfig of ${address} is another one: name the same file by --meshConfig, unless it is part of the change`,
+        : `the MeshConfig of ${address} differs: name the same file by --meshConfig, unless it is part of the change`,
   };
 }
 

@@ -17,7 +17,7 @@ import { diffAgainst } from './diff-against.ts';
 import { givenPaths } from './given-paths.ts';
 import { placedFindings } from './placed-findings.ts';
 
-/** Keys of issuers are fetched only by a control plane that runs. */
+/** Only a running control plane fetches the keys of issuers. */
 const noKeys = new Map<string, string>();
 
 /** The exit code if something changes for a proxy. */
@@ -138,7 +138,7 @@ async function printDiff(
   const refused = flaws.filter(({ code }) => code === 'IST0106').length;
   if (refused > 0)
     throw new Fatal(
-      `the comparison is not complete, because NEW has what is refused: correct it first (${refused} above)`,
+      `the comparison is not complete, because resources of NEW are refused: correct them first (${refused} above)`,
       exitCodes.config,
     );
   if (bounded.changed > 0) throw new Fatal('', changes);

@@ -11,7 +11,10 @@ export type AuthorizerLookup =
 
 const bad = (reason: string): AuthorizerLookup => ({ type: 'bad', reason });
 
-/** Returns the authorizer of policies that name these providers. As in Istio there may be one. */
+/**
+ * Returns the authorizer of policies that name these providers. As in Istio, they may name only
+ * one.
+ */
 export function authorizerOf(
   environment: Pick<Environment, 'mesh' | 'services'>,
   providers: readonly string[],
@@ -40,7 +43,7 @@ function authorizerNamed(
     );
   if (place.type === 'several')
     return bad(
-      `services of the namespaces ${place.namespaces.join(', ')} have the host ${host}: say NAMESPACE/HOST in the extensionProvider ${name}`,
+      `services of the namespaces ${place.namespaces.join(', ')} have the host ${host}: give NAMESPACE/HOST in the extensionProvider ${name}`,
     );
   return { type: 'found', authorizer, cluster: outboundName({ port, subset: '', host }) };
 }

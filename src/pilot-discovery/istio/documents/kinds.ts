@@ -39,7 +39,7 @@ export interface Head {
   readonly distribution: string;
 }
 
-/** A kind of Istio has its content in `spec`. Its `status` means nothing here. */
+/** A kind of Istio has its content in `spec`. Its `status` is not used. */
 interface ReadIstio<K extends WrittenKind> {
   readonly group: Exclude<Group, KubernetesGroup>;
   readonly read: (head: Head) => ReadMember<Specs[K]>;
@@ -57,7 +57,7 @@ interface ReadKubernetes<K extends WrittenKind> {
 /** The reader of a kind. */
 export type ReadKind<K extends WrittenKind> = ReadIstio<K> | ReadKubernetes<K>;
 
-const ports = 'where it is wrong, connections to the ports that it covers are refused';
+const ports = 'connections to the ports that its errors affect are refused';
 
 /** All kinds that are read. */
 export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
@@ -70,7 +70,7 @@ export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
   DestinationRule: {
     group: 'networking',
     read: ({ namespace }) => readDestinationRule(namespace),
-    ifRefused: { consequence: 'nothing is sent where its TLS is wrong' },
+    ifRefused: { consequence: 'nothing is sent to destinations for which its TLS is wrong' },
   },
   Gateway: {
     group: 'networking',

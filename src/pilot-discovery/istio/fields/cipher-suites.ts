@@ -34,6 +34,9 @@ export const cipherSuites: ReadMember<readonly string[]> = (value, place) => {
     return knownSuites.has(suite) && read.indexOf(suite) === index;
   });
   if (read.length > 0 && suites.length === 0)
-    wrong(place, `none of them is known: such are ${[...knownSuites].slice(0, 4).join(', ')}`);
+    wrong(
+      place,
+      `none of them is known: give some such as ${[...knownSuites].slice(0, 4).join(', ')}`,
+    );
   return suites;
 };

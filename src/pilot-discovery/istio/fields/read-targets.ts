@@ -11,7 +11,7 @@ import {
   wrong,
 } from './members.ts';
 
-/** The schema of Istio 1.26. */
+/** The limit in the schema of Istio 1.26. */
 const most = 16;
 const kinds = [
   'Service',
@@ -27,7 +27,10 @@ const targetRef: ReadMember<undefined> = (value, place) =>
     if (name !== '' && !isDnsName(name))
       wrong(below(place, 'name'), `'${name}' is not a valid name`);
     if (get('namespace', text) !== '')
-      wrong(below(place, 'namespace'), 'it names resources of its own namespace alone');
+      wrong(
+        below(place, 'namespace'),
+        'it may only name resources of its own namespace: leave it out',
+      );
     const named = ['', 'core'].includes(group) ? kind : `${group}/${kind}`;
     if (kind !== '' && !kinds.includes(named))
       wrong(place, `'${named}' is not one of ${kinds.join(', ')}`);

@@ -95,7 +95,7 @@ const pathFlaw: Flaw = (value) => {
     return `is a template of more than ${longestTemplate} characters`;
   const templateParts = parts.at(-1) === '' ? parts.slice(0, -1) : parts;
   const odd = templateParts.find((part) => !isWild(part) && !literalPart.test(part));
-  if (odd !== undefined) return `is a template with the part '${odd}': Envoy takes none like it`;
+  if (odd !== undefined) return `is a template with the part '${odd}', which Envoy does not accept`;
   const position = parts.indexOf('{**}');
   return position >= 0 && parts.slice(position + 1).some((part) => /^\{\*{1,2}\}$/.test(part))
     ? 'has a {*} or {**} after its {**}'

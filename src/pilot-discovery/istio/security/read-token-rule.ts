@@ -71,7 +71,7 @@ export const tokenRule: ReadMember<TokenRule> = (value, place) =>
     const address = get('jwksUri', maybe(keysAddress));
     const timeoutMs = get('timeout', durationAbove0) ?? usualTimeout;
     if (has('jwks') && has('jwksUri'))
-      wrong(below(place, 'jwksUri'), 'it cannot be beside jwks: give one of both');
+      wrong(below(place, 'jwksUri'), 'it cannot be beside jwks: give one of the two');
     const from = fetchedFrom(issuer, address, timeoutMs);
     if (inlineKeys === undefined && from === undefined && issuer !== '') sayUnknown(issuer, place);
     return {

@@ -64,7 +64,7 @@ const metricsEntry: ReadMember<readonly string[]> = (value, place) =>
     );
     get('overrides', list(notNull(override)));
     const interval = get('reportingInterval', duration);
-    if (interval === 0) wrong(below(place, 'reportingInterval'), 'it is 1ms or more');
+    if (interval === 0) wrong(below(place, 'reportingInterval'), 'give 1ms or more');
     return providers;
   });
 

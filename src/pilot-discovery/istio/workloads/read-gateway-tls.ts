@@ -18,7 +18,7 @@ import { certificateHash, tlsVersion, versionsAreSorted } from './read-ingress-t
 import type { Protocol } from '../fields/values.ts';
 import { isHttp, isTls } from '../fields/is-http.ts';
 
-/** Members of Istio that choose certificates and that Istio 1.26 does not serve either. */
+/** Members of Istio's API that choose certificates. Istio 1.26 does not serve them either. */
 const unserved = ['credentialNames', 'tlsCertificates'];
 
 const modes = {
@@ -141,8 +141,7 @@ function checkCredential(name: string, place: Place): void {
 export function gatewayTls(protocol: Protocol): ReadMember<ServerTls> {
   const read: ReadMember<ServerTls> = (value, place) => {
     if (value === undefined) {
-      if (isTls(protocol))
-        wrong(place, 'it is missing: a port of HTTPS or TLS says what becomes of TLS');
+      if (isTls(protocol)) wrong(place, 'it is missing: a port with HTTPS or TLS needs it');
       return { mode: isTls(protocol) ? 'closed' : 'plain' };
     }
     const settings = written(value, place);

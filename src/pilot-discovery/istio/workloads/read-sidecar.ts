@@ -68,7 +68,7 @@ const proxyDestination: ReadMember<Destination> = (value, place) => {
   if (isObject(value) && value['port'] === undefined)
     wrong(below(place, 'port'), 'it is missing: number: PORT');
   if (isLabel(read.host))
-    warn(below(place, 'host'), `'${read.host}' is not a full name: no service is called so`);
+    warn(below(place, 'host'), `'${read.host}' is not a full name: no service has it`);
   return read;
 };
 

@@ -167,7 +167,7 @@ describe('a policy that is refused and was never right', () => {
     expect(closed(found)).toBe(ports);
     expect(closed(found, { app: 'app' }, 'elsewhere')).toBe('');
     const consequence =
-      'it has no good version: where it is wrong, connections to the ports that it covers are refused';
+      'it has no good version: connections to the ports that its errors affect are refused';
     expect(found.flaws).toContainEqual(
       expect.objectContaining({ key: `${kind}/default/a`, severity: 'error', reason: consequence }),
     );
@@ -336,7 +336,7 @@ spec: { host: app.mesh, trafficPolicy: ${trafficPolicy}${more} }
       'outbound|90||app.mesh': 'STATIC 0',
     });
     expect(found.flaws.at(-1)).toMatchObject({
-      reason: 'it has no good version: nothing is sent where its TLS is wrong',
+      reason: 'it has no good version: nothing is sent to destinations for which its TLS is wrong',
     });
   });
 

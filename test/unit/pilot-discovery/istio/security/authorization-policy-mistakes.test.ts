@@ -75,11 +75,11 @@ describe('a mistake in an AuthorizationPolicy', () => {
     ],
     [
       "rules:\n  - to:\n      - operation: { paths: ['/a?b/{*}'] }",
-      "7 spec.rules[0].to[0].operation.paths[0]: '/a?b/{*}' is a template with the part 'a?b': Envoy takes none like it",
+      "7 spec.rules[0].to[0].operation.paths[0]: '/a?b/{*}' is a template with the part 'a?b', which Envoy does not accept",
     ],
     [
       "rules:\n  - to:\n      - operation: { paths: ['/a//{*}'] }",
-      "7 spec.rules[0].to[0].operation.paths[0]: '/a//{*}' is a template with the part '': Envoy takes none like it",
+      "7 spec.rules[0].to[0].operation.paths[0]: '/a//{*}' is a template with the part '', which Envoy does not accept",
     ],
     [
       `rules:\n  - to:\n      - operation: { paths: ['/${'a'.repeat(254)}/{*}'] }`,

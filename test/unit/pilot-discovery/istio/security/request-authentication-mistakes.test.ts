@@ -61,7 +61,7 @@ describe('a mistake in a RequestAuthentication', () => {
     ],
     [
       rule('jwksUri: https://a.example.com'),
-      '8 spec.jwtRules[0].jwksUri: it cannot be beside jwks: give one of both',
+      '8 spec.jwtRules[0].jwksUri: it cannot be beside jwks: give one of the two',
     ],
     [
       `selector: { matchLabels: { app: a } }\ntargetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: g }]\n${rule('')}`,

@@ -85,7 +85,7 @@ describe('a mistake in the access logs of a Telemetry', () => {
     ],
     [
       'targetRefs: [{ kind: Service, name: a, namespace: b }]',
-      'error 5 spec.targetRefs[0].namespace: it names resources of its own namespace alone',
+      'error 5 spec.targetRefs[0].namespace: it may only name resources of its own namespace: leave it out',
     ],
     [
       'targetRefs: [{ kind: Service, name: a }]',

@@ -83,7 +83,7 @@ describe('a mistake in a Gateway', () => {
     ],
     [
       'servers:\n  - port: { number: 443, name: https, protocol: HTTPS }\n    hosts: [a.example.com]',
-      '6 spec.servers[0].tls: it is missing: a port of HTTPS or TLS says what becomes of TLS',
+      '6 spec.servers[0].tls: it is missing: a port with HTTPS or TLS needs it',
     ],
     [
       secure('mode: SIMPEL, credentialName: c'),
@@ -115,7 +115,7 @@ describe('a mistake in a Gateway', () => {
     ],
     [
       secure('mode: SIMPLE, credentialName: c, cipherSuites: [RC4]'),
-      '8 spec.servers[0].tls.cipherSuites: none of them is known: such are ECDHE-ECDSA-AES128-GCM-SHA256, ECDHE-RSA-AES128-GCM-SHA256, ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384',
+      '8 spec.servers[0].tls.cipherSuites: none of them is known: give some such as ECDHE-ECDSA-AES128-GCM-SHA256, ECDHE-RSA-AES128-GCM-SHA256, ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384',
     ],
     [
       secure(

@@ -31,7 +31,7 @@ describe('an egressProxy', () => {
     ],
     [
       policy('{ mode: ALLOW_ANY, egressProxy: { host: a, port: { number: 80 } } }'),
-      "warning 6 spec.outboundTrafficPolicy.egressProxy.host: 'a' is not a full name: no service is called so",
+      "warning 6 spec.outboundTrafficPolicy.egressProxy.host: 'a' is not a full name: no service has it",
     ],
   ])('%s', (spec, flaw) => {
     expect(flawsOf(spec)).toEqual([flaw]);
