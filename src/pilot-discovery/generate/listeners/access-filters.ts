@@ -22,7 +22,7 @@ export interface AccessFilters {
 
 type Rules = Init<typeof RulesSchema>;
 
-/** Each action has the prefix of the statistics of its dry runs. */
+/** The actions in Istio's order. `prefix` begins the statistics of dry runs. */
 const actions = [
   { action: 'audit', as: Action.LOG, prefix: '' },
   { action: 'deny', as: Action.DENY, prefix: 'istio_dry_run_deny_' },
@@ -40,13 +40,13 @@ export function accessFilters(
 ): AccessFilters {
   const filtersOf = <T>(layer: AccessLayer, make: (rules: FilterRules) => T): readonly T[] =>
     actions.flatMap(({ action, as, prefix }) => {
-      const those = policies.flatMap(({ namespace, name, spec: { effect } }) =>
+      const policiesOfAction = policies.flatMap(({ namespace, name, spec: { effect } }) =>
         effect.type === 'rules' && effect.action === action ? [{ namespace, name, effect }] : [],
       );
       const rulesOf = (mode: AccessRules['mode']): Rules | undefined => {
-        const meant = those.filter(({ effect }) => effect.mode === mode);
-        if (meant.length === 0) return undefined;
-        const each = meant.flatMap(({ namespace, name, effect: { rules } }) =>
+        const policiesOfMode = policiesOfAction.filter(({ effect }) => effect.mode === mode);
+        if (policiesOfMode.length === 0) return undefined;
+        const namedPolicies = policiesOfMode.flatMap(({ namespace, name, effect: { rules } }) =>
           rbacPolicies(rules, {
             nameOf: (index) => ruleName({ namespace, name }, index),
             unknown: action === 'allow' ? 'refused' : 'ignored',
@@ -54,7 +54,7 @@ export function accessFilters(
             trustDomain,
           }),
         );
-        return { action: as, policies: Object.fromEntries(each) };
+        return { action: as, policies: Object.fromEntries(namedPolicies) };
       };
       const [rules, shadowRules] = [rulesOf('enforced'), rulesOf('dry-run')];
       if (rules === undefined && shadowRules === undefined) return [];

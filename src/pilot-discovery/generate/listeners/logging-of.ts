@@ -31,20 +31,20 @@ export function loggingOf(
   const ownDefault = defaultProviders.accessLogging.map(lower);
   if (lists.length === 0) return new Map(ownDefault.map((name) => [name, everything]));
 
-  const meant = lists.map((entries) => entries.filter(({ sides }) => sides.includes(side)));
+  const listsOfSide = lists.map((entries) => entries.filter(({ sides }) => sides.includes(side)));
   const filters = new Map(
-    meant.flat().flatMap(({ providers, filter }) => providers.map((name) => [name, filter])),
+    listsOfSide.flat().flatMap(({ providers, filter }) => providers.map((name) => [name, filter])),
   );
-  const named = meant
+  const named = listsOfSide
     .map((entries) => entries.flatMap(({ providers }) => providers))
     .filter((names) => names.length > 0);
-  const counting = new Set(named.at(-1) ?? ownDefault);
+  const usedProviders = new Set(named.at(-1) ?? ownDefault);
   const logging = new Map<string, ProviderLogging>();
   let before = ownDefault;
   for (const entry of lists.flat()) {
     before = entry.providers.length > 0 ? entry.providers : before;
     if (!entry.sides.includes(side)) continue;
-    for (const name of before.filter((provider) => counting.has(provider)))
+    for (const name of before.filter((provider) => usedProviders.has(provider)))
       logging.set(name, { logging: entry.logging, filter: filters.get(name) ?? '' });
   }
   return logging;

@@ -73,16 +73,16 @@ export function gatewayRoutes(
 const ofScope = memoTable<GatewayRoutes>();
 
 /** A rule that applies to a host, and the server through which it applies. */
-interface Spoken {
+interface ServedRule {
   readonly rule: Rule;
-  readonly by: MergedServer;
+  readonly mergedServer: MergedServer;
 }
 
 /** A virtual host before it is encoded. */
 interface Plan {
   readonly name: string;
   readonly domains: readonly string[];
-  readonly spoken: readonly Spoken[];
+  readonly servedRules: readonly ServedRule[];
   /** Whether plain-text requests are redirected to HTTPS. */
   readonly tls: 'any' | 'required';
 }
@@ -92,7 +92,7 @@ const needsTls = ({ server: { tls } }: MergedServer): boolean =>
   tls.mode === 'redirect' || tls.mode === 'closed';
 
 /**
- * Returns the hosts that the servers of one route configuration share with rules, sorted by name.
+ * Returns the hosts of the servers of one route configuration that rules have too, sorted by name.
  */
 function hostsOf(
   environment: Environment,
@@ -102,19 +102,19 @@ function hostsOf(
   const plans = new Map<string, Plan>();
   for (const mergedServer of servers) {
     const { number } = mergedServer.server.port;
-    const add = (host: string, spoken: readonly Spoken[]): void => {
+    const add = (host: string, servedRules: readonly ServedRule[]): void => {
       const before = plans.get(host);
       plans.set(host, {
         name: before?.name ?? virtualHostName(host, number),
         domains: [domainOf(host)],
-        spoken: [...(before?.spoken ?? []), ...spoken],
+        servedRules: [...(before?.servedRules ?? []), ...servedRules],
         tls: needsTls(mergedServer) ? 'required' : (before?.tls ?? 'any'),
       });
     };
     for (const rule of rulesOfGateway(environment, node, mergedServer.gatewayName))
       if (rule.spec.http.length > 0)
         for (const host of hostsAt(rule, mergedServer.server.hosts))
-          add(host, [{ rule, by: mergedServer }]);
+          add(host, [{ rule, mergedServer }]);
     if (needsTls(mergedServer)) for (const { host } of mergedServer.server.hosts) add(host, []);
   }
   return joined([...plans.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
@@ -126,8 +126,12 @@ function joined(plans: readonly Plan[]): readonly Plan[] {
   for (const plan of plans) {
     const key = JSON.stringify([
       plan.tls,
-      plan.spoken.map(({ rule, by }) => [keyOf(rule), by.gatewayName, by.server.port.number]),
-      plan.spoken.length === 0 ? plan.name : '',
+      plan.servedRules.map(({ rule, mergedServer }) => [
+        keyOf(rule),
+        mergedServer.gatewayName,
+        mergedServer.server.port.number,
+      ]),
+      plan.servedRules.length === 0 ? plan.name : '',
     ]);
     const before = groups.get(key);
     groups.set(
@@ -146,50 +150,59 @@ const sharedHost = memoTable<RoutedHost | undefined>();
 
 /** Returns undefined if no route is for a gateway, and the hosts do not require TLS. */
 function virtualHost(
-  { name, domains, spoken, tls }: Plan,
+  { name, domains, servedRules, tls }: Plan,
   node: ProxyNode,
   services: Services,
   rulesOf: RulesOf,
 ): RoutedHost | undefined {
-  const hashing = spoken.flatMap(({ rule }) => hashingRules(rule, rulesOf));
-  const isTold = spoken.some(({ rule }) => distinguishesCallers(rule));
-  const ways = spoken.map(({ rule, by }) => {
-    const { number } = by.server.port;
+  const hashing = servedRules.flatMap(({ rule }) => hashingRules(rule, rulesOf));
+  const isByCaller = servedRules.some(({ rule }) => distinguishesCallers(rule));
+  const destinations = servedRules.map(({ rule, mergedServer }) => {
+    const { number } = mergedServer.server.port;
     const to = rule.spec.http.flatMap(({ route, mirrors }) =>
       [...route, ...mirrors].map(({ destination: { host } }) =>
         destinationPort(services, host, number),
       ),
     );
-    return [by.gatewayName, number, by.server.port.protocol === 'https', to];
+    return [mergedServer.gatewayName, number, mergedServer.server.port.protocol === 'https', to];
   });
-  const text = [name, domains, tls, isTold ? [node.namespace, node.labels] : [], ways];
-  return sharedHost([...spoken.map(({ rule }) => rule), ...hashing], JSON.stringify(text), () => {
-    const routes = spoken.flatMap(({ rule, by: { gatewayName: gateway, server } }) =>
-      routesOfVirtualService(
-        rule,
-        { ...node, gateway },
-        {
-          port: server.port.number,
-          scheme: server.port.protocol === 'https' ? 'https' : 'http',
-          portOf: (host) => destinationPort(services, host, server.port.number),
-          hashPolicy: ({ host, subset, port }) => hashPolicyOf(rulesOf(host)?.spec, subset, port),
-        },
-      ),
-    );
-    if (routes.length === 0 && tls === 'any') return undefined;
-    const sorted = [...routes.filter((route) => !isCatchAll(route)), ...routes.filter(isCatchAll)];
-    const keys: readonly ResourceKey[] = [
-      ...spoken.map(({ rule }) => keyOf(rule)),
-      ...hashing.flatMap((destinationRule) => destinationRule.keys),
-    ];
-    const body = encodedVirtualHost(
-      name,
-      domains,
-      sorted,
-      tls === 'required' ? { requireTls: TlsRequirement.ALL } : {},
-    );
-    return { name, body, keys, clusters: routes.flatMap(clustersOf) };
-  });
+  const text = [name, domains, tls, isByCaller ? [node.namespace, node.labels] : [], destinations];
+  return sharedHost(
+    [...servedRules.map(({ rule }) => rule), ...hashing],
+    JSON.stringify(text),
+    () => {
+      const routes = servedRules.flatMap(
+        ({ rule, mergedServer: { gatewayName: gateway, server } }) =>
+          routesOfVirtualService(
+            rule,
+            { ...node, gateway },
+            {
+              port: server.port.number,
+              scheme: server.port.protocol === 'https' ? 'https' : 'http',
+              portOf: (host) => destinationPort(services, host, server.port.number),
+              hashPolicy: ({ host, subset, port }) =>
+                hashPolicyOf(rulesOf(host)?.spec, subset, port),
+            },
+          ),
+      );
+      if (routes.length === 0 && tls === 'any') return undefined;
+      const sorted = [
+        ...routes.filter((route) => !isCatchAll(route)),
+        ...routes.filter(isCatchAll),
+      ];
+      const keys: readonly ResourceKey[] = [
+        ...servedRules.map(({ rule }) => keyOf(rule)),
+        ...hashing.flatMap((destinationRule) => destinationRule.keys),
+      ];
+      const body = encodedVirtualHost(
+        name,
+        domains,
+        sorted,
+        tls === 'required' ? { requireTls: TlsRequirement.ALL } : {},
+      );
+      return { name, body, keys, clusters: routes.flatMap(clustersOf) };
+    },
+  );
 }
 
 const isCatchAll = ({ match }: Init<typeof RouteSchema>): boolean =>
