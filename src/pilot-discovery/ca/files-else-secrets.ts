@@ -10,9 +10,9 @@ interface Files {
 const unread: Files = { were: 'never valid', reading: { type: 'absent' } };
 
 /**
- * Emits the readings of `files$`. While there are no files, emits those of `secret$` instead,
- * unless files have had a valid authority: then they are missing, and no other root is used
- * instead. Cold; completes and errors with its sources.
+ * Emits the readings of `files$`, or those of `secret$` while there are no files. If the files have
+ * had a valid authority and are gone, they count as missing: `secret$` does not replace them. Cold;
+ * completes and errors with its sources.
  */
 export function filesElseSecrets(
   files$: Observable<AuthorityReading>,

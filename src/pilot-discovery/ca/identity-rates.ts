@@ -5,8 +5,8 @@ import { type Budget, budgets, mostClients } from '../identity/budgets.ts';
 export type RateVerdict =
   | { readonly type: 'passes' }
   /**
-   * `unlogged`: the number of requests that were refused since the last line of the log, with this
-   * one, if a line is due; otherwise undefined.
+   * `unlogged`: the number of refused requests since the last line of the log, this one included;
+   * undefined if no line is due.
    */
   | { readonly type: 'too-many'; readonly unlogged: number | undefined };
 
@@ -20,12 +20,12 @@ interface Refusals {
 const pause = 60_000;
 
 /**
- * Returns a function that counts a request of an identity, and says whether it passes. Each
- * identity has its own budget: one that asks too often costs nobody else a request.
+ * Returns a function that counts a request of an identity, and says whether the request passes.
+ * Each identity has its own budget, so an identity that asks too often does not affect others.
  */
 export function identityRates(budget: Budget): (identity: string, now: number) => RateVerdict {
   const left = budgets(budget);
-  const refusals = new Map<string, Refusals>(); // the one that was refused last is the last
+  const refusals = new Map<string, Refusals>(); // the identity that was refused last comes last
   return (identity, now) => {
     if (!left.isSpent(identity, now)) {
       left.spend(identity, now);

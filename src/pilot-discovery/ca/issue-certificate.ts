@@ -6,15 +6,15 @@ import type { SigningAuthority } from './signing-authority.ts';
 /** Why no certificate is issued. istiod has the same kinds in its metrics. */
 export interface IssueRefusal {
   /**
-   * `request`: the CSR is wrong; `lifetime`: it asks for too long a time; `identity`: the name of
-   * the caller is none; `authority`: the certificate of the authority is not valid now.
+   * `request`: the CSR is wrong; `lifetime`: the requested lifetime is too long; `identity`: the
+   * caller has no valid SPIFFE ID; `authority`: the certificate of the authority is not valid now.
    */
   readonly kind: 'request' | 'lifetime' | 'identity' | 'authority';
   /** For a person. */
   readonly reason: string;
 }
 
-/** A certificate in the name of its caller, or why there is none. */
+/** A certificate in the name of the caller, or why none was issued. */
 export type IssuedCertificate =
   | ({ readonly ok: true; readonly name: string } & Certified)
   | { readonly ok: false; readonly refusal: IssueRefusal };
@@ -23,7 +23,7 @@ export type IssuedCertificate =
 export interface Lifetimes {
   /** The lifetime of a certificate if the request names none. */
   readonly usual: number;
-  /** A request for more is refused. */
+  /** A request for a longer lifetime is refused. */
   readonly longest: number;
 }
 
@@ -40,8 +40,8 @@ const second = 1_000;
 
 /**
  * Issues a certificate for the key of a request, in the name of the caller. The names in the
- * request are ignored. It ends with the lifetime that is asked for, or with the authority if that
- * is earlier. Never rejects, except by a bug.
+ * request are ignored. The certificate expires after the requested lifetime, or with the authority
+ * if that expires first. Never rejects, except by a bug.
  *
  * @param now ms since 1970
  */
@@ -52,7 +52,7 @@ export async function issueCertificate(
   now: number,
 ): Promise<IssuedCertificate> {
   const name = spiffeOf(caller);
-  // A part with a slash would make it the name of another caller.
+  // If a part had a slash, this would be the SPIFFE ID of another caller.
   if (callerOfSpiffe(name)?.serviceAccount !== caller.serviceAccount)
     return refused('identity', 'the identity of the caller is not a SPIFFE name');
   if (validity * BigInt(second) > BigInt(longest))

@@ -12,7 +12,7 @@ import {
 /** A self-signed root with its key, both PEM. */
 export interface NewRoot {
   readonly certificate: string;
-  /** Overwrite it when it is stored. */
+  /** Overwrite it once the root is stored. */
   readonly key: Buffer;
 }
 

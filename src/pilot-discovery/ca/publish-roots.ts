@@ -41,7 +41,7 @@ export interface PublishRootsOptions {
   readonly selectors$: Observable<readonly LabelSelector[]>;
   /** Default: the roots. */
   readonly into?: PublishedMap;
-  /** The Namespaces, if somebody follows them already. */
+  /** The Namespaces, if the program follows them already. */
   readonly namespaceSign$?: Observable<FollowSign>;
   /** Returns a number from 0 up to, but not including, 1. */
   readonly random?: () => number;
@@ -56,14 +56,14 @@ interface PublishedMap {
   readonly digestOf: (text: string) => string;
 }
 
-/** The names of istiod. */
+/** The names that istiod uses. */
 export const publishedMaps: Readonly<Record<'roots' | 'crl', PublishedMap>> = {
   roots: { mapName: 'istio-ca-root-cert', key: 'root-cert.pem', digestOf: bundleDigest },
   crl: { mapName: 'istio-ca-crl', key: crlName, digestOf: crlDigest },
 };
 const label = 'istio.io/config';
 
-/** Returns the advice if the right is missing. */
+/** Returns the advice for a missing permission. */
 const mayPublish = (mapName: string): string =>
   `allow it by a ClusterRole with list, watch, create and patch of the ConfigMap ${mapName}`;
 
@@ -82,8 +82,8 @@ export const followNamespaces$ = (
 /**
  * Writes the roots of the mesh into the ConfigMap `istio-ca-root-cert` of each selected namespace,
  * from which pods mount them, or its CRLs into `istio-ca-crl`; and writes them again if somebody
- * changes or removes them. Emits the news for an operator. As long as the API does not answer, or
- * refuses, nothing is written.
+ * changes or removes them. Emits the news for an operator. Writes nothing as long as the API does
+ * not answer, or refuses.
  *
  * Cold: a subscription follows the API. Never completes, never errors.
  */
@@ -177,7 +177,7 @@ function liveNamespace({ metadata: { labels }, status }: KubeObject): LiveNamesp
   return phase === 'Terminating' ? undefined : { labels: labels ?? {} };
 }
 
-/** Returns the changes of a sign, given those of objects. */
+/** Returns the changes that a sign reports. `changeOf` makes a change from objects. */
 function changesOf(
   kind: PublishedKind,
   sign: FollowSign,

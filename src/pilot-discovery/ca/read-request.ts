@@ -8,7 +8,7 @@ export type ReadRequest =
   | { readonly ok: true; readonly publicKey: KeyObject }
   | { readonly ok: false; readonly reason: string };
 
-/** The largest request, in bytes. One for an RSA key of 8192 bits has 4 KB. */
+/** The largest request, in bytes. A request for an RSA key of 8192 bits has 4 KB. */
 export const largestCsr = 16 << 10;
 /** In bits. A larger key takes seconds of the CPU, and Go and BoringSSL refuse it in TLS. */
 const longestRsa = 8_192;
@@ -33,7 +33,7 @@ const signatures: ReadonlyMap<string, readonly [type: string, hash: string | nul
   ).map(([id, kind]) => [oid(id).toString('hex'), kind]),
 );
 
-/** The parts of a request (RFC 2986 §4) that count. */
+/** The parts of a request (RFC 2986 §4) that are used. */
 interface RequestParts {
   /** The bytes that are signed. */
   readonly signed: Uint8Array;
@@ -82,7 +82,7 @@ function partsOf(der: Uint8Array): RequestParts | undefined {
   const [identifier] = inside(algorithm) ?? [];
   if (info === undefined || signature === undefined) return undefined;
   if (version?.tag !== tags.integer || identifier?.tag !== tags.oid) return undefined;
-  // The first byte is the number of bits that do not count.
+  // The first byte is the number of unused bits.
   if (publicKey?.tag !== tags.sequence || signature.content[0] !== 0) return undefined;
   return {
     signed: info.bytes,

@@ -8,7 +8,7 @@ import { isSelected, type LabelSelector } from '../istio/fields/label-selector.t
 import type { RootBundle } from './root-bundle.ts';
 import type { LiveNamespace, PublishedKind, RootMapsEvent } from './root-maps-event.ts';
 
-/** The next thing to do. A wait replaces the previous one; without a pause there is no wait. */
+/** The next thing to do. A `wait` replaces the previous one; an undefined `pause` only ends it. */
 export type RootMapsEffect =
   | { readonly type: 'wait'; readonly pause: number | undefined }
   | { readonly type: 'write'; readonly namespace: string; readonly bundle: RootBundle };
@@ -41,7 +41,7 @@ interface Duty {
 }
 
 export interface RootMapsState {
-  /** Each is undefined until it is known. */
+  /** Each of these is undefined until it is known. */
   readonly bundle: RootBundle | undefined;
   readonly selectors: readonly LabelSelector[] | undefined;
   readonly namespaces: SortedMap<LiveNamespace> | undefined;
@@ -163,7 +163,7 @@ const withBundle = (state: RootMapsState, bundle: RootBundle): RootMapsState => 
   writing: state.writing && { ...state.writing, since: 'seen' },
 });
 
-/** An API that is away is not news here: the sources report it. */
+/** If the API does not answer, that is not news here: the sources report it. */
 function withLoss(
   before: RootMapsState,
   event: Extract<RootMapsEvent, { readonly type: 'lost' }>,

@@ -32,7 +32,7 @@ export type AuthoritySecretEvent = { readonly now: number } & (
   | { readonly type: 'passed' }
 );
 
-/** The next thing to do, instead of the one before. `pause`: ms. */
+/** The next thing to do. It replaces the previous one. `pause`: ms. */
 export type SecretsEffect =
   | { readonly type: 'rest' }
   | { readonly type: 'wait'; readonly pause: number }
@@ -50,9 +50,9 @@ export interface SecretsState {
   readonly contents: Readonly<Record<AuthoritySecret, SecretStatus>>;
   /** Why a Secret cannot be read now. */
   readonly troubles: Readonly<Partial<Record<AuthoritySecret, string | undefined>>>;
-  /** Whether this program makes a root: `done` until the API shows that it is there. */
+  /** Whether this program makes a root. `done` lasts until the API shows the root. */
   readonly making: 'not' | 'asked' | 'done';
-  /** Consecutive failures of it, and the last reason. */
+  /** Consecutive failures to make a root, and the last reason. */
   readonly failures: number;
   readonly failure: string | undefined;
   /** When the newest authority ends, in ms since 1970; 0 if there was none. */
@@ -75,7 +75,7 @@ export const nothingListed: SecretsState = {
 const pauses = { first: 1_000, longest: 30_000 };
 const spread = 0.2;
 const refusedAgain = 10_000;
-/** The API answers so if another program has created the object. */
+/** The status with which the API answers if another program has created the object. */
 const conflict = 409;
 
 /** Returns the name of a Secret for a person. Pure. */
@@ -83,10 +83,10 @@ const secretPlace = (namespace: string, name: AuthoritySecret): string =>
   `Secret/${namespace}/${name}`;
 
 /**
- * Decides which authority counts: that in `cacerts`; if the API says that there is none, that in
+ * Decides which authority is used: that in `cacerts`; if the API says that there is none, that in
  * `istio-ca-secret`; if there is none either, a root is made and created there. If several programs
- * do that at once, the API takes one of them, and all read it. No root is made before the API has
- * answered, nor while an authority is valid. Pure.
+ * do that at once, the API accepts one root, and all programs read it. No root is made before the
+ * API has answered, nor while an authority is valid. Pure.
  */
 export const reduceSecrets =
   (namespace: string) =>
@@ -102,7 +102,7 @@ export const reduceSecrets =
       case 'lost': {
         const { name, cause, reason } = event;
         const isUnlisted = before.contents[name].type === 'unlisted';
-        // An API that is away changes nothing: the sources report it.
+        // If the API does not answer, nothing changes: the sources report it.
         if (!isUnlisted && cause === 'no-answer') return [before, []];
         const troubles = { ...before.troubles, [name]: reason };
         return decide({ ...before, troubles }, namespace, event.now);
@@ -123,7 +123,7 @@ export const reduceSecrets =
     }
   };
 
-/** A Secret that is gone again may be made again. */
+/** If the Secret is gone again, a root may be made again. */
 function making(
   { making: before }: SecretsState,
   { name, content }: Extract<AuthoritySecretEvent, { readonly type: 'content' }>,

@@ -21,8 +21,8 @@ export function rootBundle(roots: readonly string[]): RootBundle {
 
 /**
  * Returns a digest of the roots in a PEM text, whatever their order and the text between them.
- * istiod publishes the text of its file, so equal roots may have different texts. A text that not
- * every agent can read has a digest that no bundle has. Pure.
+ * istiod publishes the text of its file, so equal roots may have different texts. If some agents
+ * cannot read the text, its digest differs from that of every bundle. Pure.
  */
 export function bundleDigest(text: string): string {
   const isPlain = text.length <= largest.pem && !/-----BEGIN (?!CERTIFICATE-----)/.test(text);

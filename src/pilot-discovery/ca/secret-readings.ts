@@ -33,7 +33,7 @@ import {
 import { isSameReading } from './same-reading.ts';
 
 export interface SecretReadingsOptions {
-  /** That of the control plane. */
+  /** The namespace of the control plane. */
   readonly namespace: string;
   /** The lifetime of a root that is made now, in ms. */
   readonly rootLifetime: number;
@@ -46,9 +46,9 @@ const names: readonly AuthoritySecret[] = ['cacerts', 'istio-ca-secret'];
 
 /**
  * Emits the authority in the Secrets of istiod, and again after each change; also when it expires,
- * and each time that the reason changes why it is refused. If the API has neither Secret, a root is
- * made and created there. As long as the API does not answer, an authority that was read stays, and
- * nothing is made.
+ * and when the reason for its refusal changes. If the API has neither Secret, a root is made and
+ * created there. As long as the API does not answer, an authority that was read stays, and nothing
+ * is made.
  *
  * Cold: a subscription follows the API. Never completes, never errors.
  */
@@ -66,7 +66,7 @@ export function secretReadings(
     mergeMap((root) => {
       const body = rootSecret(namespace, root);
       root.key.fill(0);
-      // The answer has the key, too.
+      // The answer contains the key too, so it is not decoded.
       return api
         .create(collection, body, { decode: () => undefined })
         .pipe(finalize(() => body.fill(0)));

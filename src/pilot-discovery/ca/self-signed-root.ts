@@ -48,8 +48,8 @@ function isOpen(path: string): boolean {
 
 /**
  * Makes a root, and writes it to a file that does not exist. If another process has written the
- * file at the same moment, its root counts, and this one is dropped. Rejects with the error of the
- * system.
+ * file at the same moment, that root is used, and this one is dropped. Rejects with the error of
+ * the system.
  *
  * @param lifetime in ms
  * @param now ms since 1970

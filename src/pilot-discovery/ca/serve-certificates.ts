@@ -69,8 +69,8 @@ type Call = ServerUnaryCall<IstioCertificateRequest, IstioCertificateResponse>;
 type Reply = sendUnaryData<IstioCertificateResponse>;
 
 /**
- * The codes of istiod, which has no limit for an identity. Agents try again soon after INTERNAL and
- * RESOURCE_EXHAUSTED.
+ * The codes that istiod sends. istiod has no limit for an identity. Agents try again soon after
+ * INTERNAL and RESOURCE_EXHAUSTED.
  */
 const codes: Readonly<Record<RefusalKind, status>> = {
   request: status.INVALID_ARGUMENT,
@@ -81,7 +81,7 @@ const codes: Readonly<Record<RefusalKind, status>> = {
   bug: status.INTERNAL,
   rate: status.RESOURCE_EXHAUSTED,
 };
-/** The reasons for a client that say nothing about the files of the control plane. */
+/** Reasons that a client gets instead: they say nothing about the files of the control plane. */
 const forClients: Readonly<Partial<Record<RefusalKind, string>>> = {
   authority: 'the authority cannot sign now',
   bug: 'the control plane has failed',
@@ -91,13 +91,13 @@ const forClients: Readonly<Partial<Record<RefusalKind, string>>> = {
  * other identities have their turn.
  */
 const atOnce = 4;
-/** A request that is refused is logged each time: its number is limited by the rate. */
+/** Each refused request is logged: the rate limits how many there are. */
 const always = 1;
 
 /**
  * Adds Istio's certificate service to a gRPC server, and emits what it answers. Each identity may
- * ask `rate` times; a request beyond that is refused before anything of it is read. Cold, for one
- * subscriber; never completes, never errors.
+ * ask `rate` times; a further request is refused before it is read. Cold, for one subscriber; never
+ * completes, never errors.
  */
 export function serveCertificates(
   server: Server,

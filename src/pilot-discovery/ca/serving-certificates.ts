@@ -32,7 +32,7 @@ export interface ServingCertificate {
   readonly crl: string;
 }
 
-/** In ms. Nobody asks for another time, and it costs nothing to make a new one. */
+/** In ms. It is not configurable: a new certificate costs almost nothing. */
 const lifetime = 24 * 3_600_000;
 /** A new certificate is made when half of the lifetime is over. */
 const share = 0.5;
@@ -41,9 +41,9 @@ const shortest = 1_000;
 
 /**
  * Emits a certificate for a server with these names (DNS names, and IPv4 addresses), by the
- * authority of the mesh: when there is one, when it or the CRLs change, and when half of the
- * certificate's lifetime is over. Emits one if the clock has gone back, too. Each has a new key.
- * Cold; never completes, errors only by a bug.
+ * authority of the mesh: when the authority appears or changes, when the CRLs change, when half of
+ * the certificate's lifetime is over, and when the clock has gone back. Each certificate has a new
+ * key. Cold; never completes, errors only by a bug.
  */
 export function servingCertificates(
   authority$: Observable<AuthorityState>,
@@ -67,7 +67,7 @@ export function servingCertificates(
               delay: () =>
                 race(
                   clockTimer(pauseFor(authority, scheduler.now()), scheduler),
-                  clockStepsBack(scheduler), // then it is not valid yet
+                  clockStepsBack(scheduler), // the certificate is then not valid yet
                 ),
             }),
           ),

@@ -21,11 +21,11 @@ export interface SigningAuthority extends IssuerFields {
   readonly intermediates: readonly string[];
   /** All roots, PEM, each once. */
   readonly roots: readonly string[];
-  /** When the certificate of the key begins, in ms since 1970. */
+  /** When the certificate of the key becomes valid, in ms since 1970. */
   readonly notBefore: number;
-  /** When the first certificate on the way to the root ends, in ms since 1970. */
+  /** When the first certificate of the chain expires, in ms since 1970. */
   readonly notAfter: number;
-  /** When the root at the end of this way ends, in ms since 1970. */
+  /** When the root of this chain expires, in ms since 1970. */
   readonly rootNotAfter: number;
 }
 
@@ -43,7 +43,7 @@ export type AuthorityResult =
   | { readonly ok: true; readonly authority: SigningAuthority }
   | { readonly ok: false; readonly reason: string };
 
-/** The longest way to a root, in certificates. */
+/** The longest chain to a root, in certificates. */
 const longestWay = 10;
 
 /**
@@ -105,8 +105,8 @@ const nameOf = (certificate: X509Certificate): string =>
   `${subjectOf(certificate) || 'without a subject'}, serial ${certificate.serialNumber}`;
 
 /**
- * Returns the certificates from the signer to a root, both included; undefined if no way leads
- * there. If several roots would do, the last one to end is taken.
+ * Returns the certificates from the signer to a root, both included; undefined if no chain leads
+ * there. If several roots are possible, returns the chain to the one that expires last.
  */
 function wayToRoot(
   signer: X509Certificate,

@@ -14,7 +14,7 @@ const algorithm = (hash: SigningAlgorithm['hash'], ...parts: readonly Uint8Array
 });
 
 const rsa = algorithm('sha256', oid('1.2.840.113549.1.1.11'), Buffer.from('0500', 'hex'));
-/** By the names of the curves in Node. */
+/** The keys are Node's names of the curves. */
 const ofCurves: ReadonlyMap<string | undefined, SigningAlgorithm> = new Map([
   ['prime256v1', algorithm('sha256', oid('1.2.840.10045.4.3.2'))],
   ['secp384r1', algorithm('sha384', oid('1.2.840.10045.4.3.3'))],
@@ -68,7 +68,7 @@ export async function writeCertificate(
   return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
 }
 
-/** The tag of a constructed element that has a number in place of a type. */
+/** The tag of a constructed element with a context-specific number instead of a type. */
 const inner = (number: number): number => 0xa0 + number;
 const version3 = der(inner(0), positive(Buffer.from([2])));
 
@@ -101,7 +101,7 @@ function extension(id: string, critical: 'critical' | 'not critical', value: Buf
 
 const bits = (byte: number, unused: number) => bitString(Buffer.from([byte]), unused);
 
-/** A name of the owner of a certificate (RFC 5280 §4.2.1.6). An address has IPv4. */
+/** A name of the owner of a certificate (RFC 5280 §4.2.1.6). An address is an IPv4 address. */
 export type AlternativeName = readonly ['uri' | 'dns' | 'address', string];
 
 const nameTags = { uri: 0x86, dns: 0x82, address: 0x87 } as const;

@@ -21,7 +21,7 @@ export interface AnalyzeOptions {
   readonly registries?: string;
 }
 
-/** The hosts of a registry are below this domain. */
+/** Returns the domain of the hosts of a registry. */
 const domainOf: Readonly<Record<ServiceRegistry, (domain: string) => string>> = {
   Kubernetes: (domain) => `svc.${domain}`,
   Consul: () => 'service.consul',

@@ -54,18 +54,18 @@ type ObjectState =
   /** Nothing was ever read. */
   | { readonly type: 'unread'; readonly reason: string };
 
-/** The suffix in the name of roots. */
+/** The suffix of a name that means the roots of a Secret. */
 const caSuffix = '-cacert';
-/** How long a Secret is followed after the last proxy has left, in ms. */
+/** How long a state, and after it the Secret, is kept without a subscriber, in ms. */
 const lingering = 30_000;
-/** A secret that is refused for its dates may become valid without a change. In ms. */
+/** The time between two readings of a refused Secret, in ms: its dates may become valid. */
 const again = 30_000;
-/** The Secrets that are followed: each has a watch, and proxies choose the names. */
+/** How many Secrets may be followed: each costs a watch, and proxies choose the names. */
 const mostFollowed = { ofNamespace: 500, inAll: 4_000 };
 
 /**
  * Follows the Secrets that proxies name, and no others: so the right to read these is enough. Each
- * is followed once for all proxies, and for 30 to 60 s after the last one has left. One above the
+ * is followed once for all proxies, and for 60 s after the last one has left. A Secret above the
  * limit is refused, and tried again every 30 s.
  *
  * As in istiod, `NAME` is the pair of the Secret, and `NAME-cacert` are the roots of the Secret
@@ -150,7 +150,10 @@ function prune({ metadata, data }: KubeObject): KubeObject {
   };
 }
 
-/** Returns what the API has after a sign. As long as it is away, nothing changes. */
+/**
+ * Returns the state of the object after a sign. As long as the API does not answer, nothing
+ * changes.
+ */
 function objectAfter(before: ObjectState | undefined, sign: FollowSign): ObjectState | undefined {
   switch (sign.type) {
     case 'listed': {
@@ -170,7 +173,7 @@ function objectAfter(before: ObjectState | undefined, sign: FollowSign): ObjectS
   }
 }
 
-/** Reads an object; again and again while it is refused. */
+/** Reads an object, and reads it again as long as it is refused. */
 function readings(
   part: CredentialPart,
   object: ObjectState,

@@ -22,7 +22,7 @@ export type CredentialContent =
       readonly crl: Buffer;
     };
 
-/** The content; or why there is none. */
+/** The content, or why it cannot be served. */
 export type CredentialReading =
   | { readonly ok: true; readonly content: CredentialContent }
   | { readonly ok: false; readonly reason: string };
@@ -39,7 +39,7 @@ const keysOf = {
   ],
 } as const;
 
-/** The parts of a Secret that are kept. */
+/** The data keys of a Secret that are kept. */
 export const credentialKeys: readonly string[] = [
   ...keysOf.pair.flatMap((names) => Object.values(names)),
   ...keysOf.roots.flatMap((names) => Object.values(names)),
@@ -49,7 +49,7 @@ export const credentialKeys: readonly string[] = [
 const mostNames = 10;
 
 /**
- * Reads a part of the data of a Secret, and checks what Envoy would refuse. Pure.
+ * Reads a part of the data of a Secret, and refuses content that Envoy would reject. Pure.
  *
  * @param now ms since 1970
  */

@@ -10,9 +10,9 @@ export type CredentialEvent =
   | (OfCredential & { readonly type: 'credential-refused'; readonly reason: string })
   /** A secret that was served is gone. Proxies keep what they have. */
   | (OfCredential & { readonly type: 'credential-gone' })
-  /** An account may read the Secrets of its namespace, after it could not. */
+  /** An account that could not read the Secrets of its namespace may read them now. */
   | { readonly type: 'credentials-allowed'; readonly identity: string }
-  /** An account gets no secrets: it may not read them, or that is not known. */
+  /** An account gets no secrets: it may not read them, or the API does not say whether it may. */
   | {
       readonly type: 'credentials-denied';
       readonly identity: string;

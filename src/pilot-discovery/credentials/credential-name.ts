@@ -1,7 +1,7 @@
 /** The place of a secret that a proxy names, and the part of it that the proxy wants. */
 export interface CredentialName {
   readonly namespace: string;
-  /** The name of a Secret; of one with roots it may have the suffix `-cacert`. */
+  /** The name of a Secret. For roots it may end with `-cacert`. */
   readonly name: string;
 }
 
@@ -14,8 +14,8 @@ const longest = 200;
 
 /**
  * Returns the Secret that a proxy of this namespace names, by the names of istiod:
- * `kubernetes://NAME`, `kubernetes://NAMESPACE/NAME`, `kubernetes-gateway://NAMESPACE/NAME`. As a
- * text, why the proxy gets none. Pure.
+ * `kubernetes://NAME`, `kubernetes://NAMESPACE/NAME`, `kubernetes-gateway://NAMESPACE/NAME`.
+ * Returns a text if the proxy gets none: the reason. Pure.
  *
  * @param proxyNamespace the namespace of the proxy, as it has proved it
  */

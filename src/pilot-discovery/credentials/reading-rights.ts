@@ -22,8 +22,8 @@ import { type Caller, spiffeOf } from '../identity/caller.ts';
 import type { CredentialEvent } from './credential-event.ts';
 
 /**
- * Whether an account may read the Secrets of its namespace. `unknown`: the API does not say. Then
- * it gets none.
+ * Whether an account may read the Secrets of its namespace. `unknown`: the API does not say. The
+ * account then gets no secrets.
  */
 export type ReadingRight =
   { readonly type: 'allowed' } | { readonly type: 'denied' | 'unknown'; readonly reason: string };
@@ -31,7 +31,7 @@ export type ReadingRight =
 /** Emits the right of a caller, and each change. Never completes, never errors. */
 export type RightOf = (caller: Caller) => Observable<ReadingRight>;
 
-/** How long an answer counts, in ms. Istiod has 60 s for both. */
+/** How long an answer is valid, in ms. istiod uses 60 s for grants and for refusals. */
 const counts: Readonly<Record<ReadingRight['type'], number>> = {
   allowed: 60_000,
   denied: 10_000,
@@ -41,7 +41,7 @@ const counts: Readonly<Record<ReadingRight['type'], number>> = {
 const longest = 5_000;
 /** How long an answer is kept for an account without a proxy, in ms. */
 const lingering = 30_000;
-/** The questions at once, and those that wait. */
+/** How many questions may run at once, and how many may wait. */
 const bounds = { running: 20, waiting: 2_000 };
 
 const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
@@ -49,9 +49,10 @@ const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const mayReview = 'allow it by a ClusterRoleBinding to the ClusterRole system:auth-delegator';
 
 /**
- * Returns how the right of an account is found out: the Kubernetes API says by a
- * SubjectAccessReview whether it may list Secrets in its namespace, as istiod asks. An answer
- * counts for a minute, a refusal for 10 s; while an account has a proxy, it is asked again.
+ * Returns a function that finds out the right of an account. Like istiod, it asks the Kubernetes
+ * API by a SubjectAccessReview whether the account may list Secrets in its namespace. A grant is
+ * valid for a minute, a refusal for 10 s, and no answer for 2 s. As long as the account has a
+ * proxy, the API is then asked again.
  *
  * @param tell gets each change
  */
@@ -88,13 +89,13 @@ export function readingRights(
 }
 
 /**
- * The state before the first answer. If that grants the right, nothing has changed, and nothing is
- * reported.
+ * The state before the first answer. If the answer grants the right, nothing has changed, and
+ * nothing is reported.
  */
 const unasked: ReadingRight = { type: 'allowed' };
 const unknown = (reason: string): ReadingRight => ({ type: 'unknown', reason });
 
-/** Returns the event of a change: a refusal, or a right after one. */
+/** Returns the event of a change: a refusal, or a grant after a refusal. */
 function changeOf(
   identity: string,
   before: ReadingRight,

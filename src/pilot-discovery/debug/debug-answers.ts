@@ -37,7 +37,7 @@ function textOf({ node }: ConnectionState, key: string): string {
 const byType = <T>(answerOf: (type: XdsType) => T) =>
   Object.fromEntries(xdsTypes.map((type) => [type, answerOf(type)]));
 
-/** Returns why no more of a type is sent to a proxy now. */
+/** Returns why no further resources of a type are sent to a proxy now. */
 function unsentOf({ types }: ConnectionState, type: XdsType): string {
   const state = types.get(typeUrls[type]);
   return state === undefined ? 'not subscribed' : reasonOf(state);
@@ -46,7 +46,10 @@ function unsentOf({ types }: ConnectionState, type: XdsType): string {
 const reasonOf = ({ waitsFor }: TypeState): string =>
   waitsFor === undefined ? 'unchanged' : unsentText(waitsFor);
 
-/** Returns why no more is sent to a client now, by type: another control plane has other types. */
+/**
+ * Returns why no further resources are sent to a client now, by type. A client that is a control
+ * plane has other types than a proxy.
+ */
 const unsentTypes = (state: ConnectionState): Readonly<Record<string, string>> =>
   isConfigClient(state.node)
     ? Object.fromEntries([...state.types].map(([typeUrl, type]) => [typeUrl, reasonOf(type)]))
@@ -158,7 +161,7 @@ const pushStatus: DebugAnswer = ({ snapshot }) =>
 const timeOf = (ms: number | undefined) =>
   ms === undefined ? undefined : new Date(ms).toISOString();
 
-/** Counts the proxies to which no more of a type is sent now, by reason. */
+/** Counts the proxies to which no further resources of a type are sent now, by reason. */
 function countUnsent(states: ConnectionStates, type: XdsType): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const [, state] of states) {

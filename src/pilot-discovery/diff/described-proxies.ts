@@ -96,7 +96,9 @@ function proxyOf(
   return typeof node === 'string' ? undefined : { node, presence };
 }
 
-/** By namespace and first address: a Pod is preferred, then a WorkloadEntry. */
+/**
+ * Returns the workloads by namespace and first address. A Pod is preferred, then a WorkloadEntry.
+ */
 function workloadsIn({ resources }: Environment): ReadonlyMap<string, DescribedWorkload> {
   const workloads = new Map<string, DescribedWorkload>();
   const add = (workload: DescribedWorkload): void => {

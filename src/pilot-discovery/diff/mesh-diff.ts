@@ -26,14 +26,14 @@ export interface TypeChange<Before extends VersionedView = VersionedView> {
   readonly after: TypedView;
 }
 
-/** Proxies for which exactly the same changes. */
+/** Proxies with exactly the same changes. */
 export interface ProxyGroup<Before extends VersionedView = VersionedView> {
   /** In order of their names; not empty. */
   readonly proxies: readonly ComparedProxy[];
   readonly changes: readonly TypeChange<Before>[];
 }
 
-/** Connected proxies for which the same may change, and what they receive after it. */
+/** Connected proxies that may have the same changes, and what they receive after the change. */
 export interface RunningGroup {
   /** In order of their names; not empty. */
   readonly proxies: readonly ComparedProxy[];
@@ -65,7 +65,7 @@ export function meshDiff(
       const proxyView = view({ number, environment }, proxy.node);
       return types.map((type) => ({ type, typed: proxyView[type] }));
     });
-  // All views before the change come first: those after it are made from them.
+  // All views of the old mesh are made first: the views of the new mesh reuse them.
   const [old, now] = [viewsIn(before, 1), viewsIn(after, 2)];
   const changed = affected.map(({ proxy }, index) => ({
     proxy,
@@ -102,8 +102,8 @@ export function typeChange<Before extends VersionedView>(
 }
 
 /**
- * Returns connected proxies in groups for which the same may change, by the versions of their views
- * before and after a change.
+ * Groups the connected proxies for which something may change, by the versions of their views
+ * before and after the change.
  */
 export function groupedByVersions(
   environment: Environment,
@@ -149,8 +149,9 @@ interface AffectedProxy {
 }
 
 /**
- * Returns the proxies whose views may differ. Each address with an endpoint is a class, so there
- * may be thousands of views. Their inputs are mostly the same objects before and after a change.
+ * Returns the proxies whose views may differ. Each address with an endpoint makes a class of
+ * proxies, so there may be thousands of views. Their inputs are mostly the same objects before and
+ * after a change.
  */
 function affectedProxies(
   { before, after }: MeshPair,
@@ -164,7 +165,7 @@ function affectedProxies(
       return { proxy, old, now, hasClass, types };
     })
     .filter(({ types }) => types.length > 0);
-  // All inputs before the change come first: those after it are made from them.
+  // All inputs of the old mesh are made first: the inputs of the new mesh reuse them.
   const oldInputs = compared.map(({ old, hasClass, types }) =>
     hasClass ? inputsOf(before, old, types) : undefined,
   );

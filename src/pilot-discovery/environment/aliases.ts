@@ -49,7 +49,7 @@ export function aliasedHosts(
 }
 
 /**
- * Returns the names, and all that follow from them. Each name is followed once, so a cycle ends.
+ * Returns the names, and all names that they lead to. Each name is followed once, so a cycle ends.
  */
 function reached(
   from: readonly string[],

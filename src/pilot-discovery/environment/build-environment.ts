@@ -57,9 +57,9 @@ const nothing: Omit<
 };
 
 /**
- * Returns the index that the generators read, from a store. If there is an environment before, only
- * the resources in `changes` are indexed again; else all are. Pure: an equal store makes an equal
- * environment, whatever was before. A part that no change has touched is the same object.
+ * Returns the index of a store that the generators read. With a previous environment, only the
+ * resources in `changes` are indexed again. Pure: equal stores make equal environments, whatever
+ * the previous one was. A part that no change has touched is the same object.
  *
  * @param domain completes names of hosts without a dot
  */

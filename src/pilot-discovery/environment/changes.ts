@@ -18,7 +18,7 @@ export interface Changes {
 
 export const noChanges: Changes = { class: 'none', keys: new Set() };
 
-/** Returns the changes of both, one after the other. */
+/** Returns the changes of both events together. */
 export function mergeChanges(first: Changes, second: Changes): Changes {
   if (first.class === 'none') return second;
   if (second.class === 'none') return first;

@@ -7,8 +7,8 @@ import { touchedOf } from './touched.ts';
 import { workloadEndpoint } from './workload-endpoint.ts';
 
 /**
- * Services of Consul, at their instances. A service of several datacenters is declared once by
- * each; its endpoints are the instances of all.
+ * Services of Consul, whose endpoints are their instances. Each datacenter of a service declares it
+ * once, and the endpoints are the instances of all datacenters.
  */
 export const consulRegistry: Registry = {
   servicesOf(resource) {

@@ -9,14 +9,17 @@ export interface DuplicateHost {
   readonly second: Rule;
 }
 
-/** The first rule of a host: of all rules, of those for all namespaces, and for each namespace. */
+/**
+ * The first rules of a host: of all its rules, of its rules for all namespaces, and of its rules
+ * for each namespace.
+ */
 interface EarlierRules {
   readonly first: Rule;
   everywhere: Rule | undefined;
   readonly byNamespace: Map<string, Rule>;
 }
 
-/** Yields hosts that a VirtualService of the mesh has, and an earlier one has too. Pure. */
+/** Yields each host of a VirtualService of the mesh that an earlier one has too. Pure. */
 export function* duplicateHosts(rules: Iterable<Rule>): Generator<DuplicateHost, undefined> {
   const byHost = new Map<string, EarlierRules>();
   for (const rule of rules) {

@@ -27,7 +27,7 @@ export interface Environment {
   readonly mesh: MeshConfig;
   /** The network of Pods whose labels name none: that of the root namespace; '' for none. */
   readonly network: string;
-  /** With the gateways that are Services. */
+  /** The networks of the mesh, with the gateways that are Services. */
   readonly networks: MeshNetworks;
   /** The networks as the file or the ConfigMap has them. */
   readonly writtenNetworks: MeshNetworks;
@@ -63,7 +63,10 @@ export interface Environment {
   readonly workloadEntries: Index<Resource<'WorkloadEntry'>>;
   /** By `all` and namespace, and by `labelled`, namespace, label and value. */
   readonly workloadsByLabel: Index<Resource<'WorkloadEntry'>>;
-  /** Those that select workloads: by namespace, and by one label of the selector with its value. */
+  /**
+   * ServiceEntries that select workloads: by namespace, and by one label of the selector with its
+   * value.
+   */
   readonly entriesByLabel: Index<Resource<'ServiceEntry'>>;
   /** Services of Kubernetes that select workloads, by the same texts as `entriesByLabel`. */
   readonly servicesByLabel: Index<Resource<'Service'>>;
@@ -102,7 +105,7 @@ export interface Service {
   readonly location: 'external' | 'internal';
   readonly resolution: Resolution;
   readonly subjectAltNames: readonly string[];
-  /** Service accounts of its namespace that its endpoints may have too. */
+  /** Further service accounts of its namespace that its endpoints may have. */
   readonly serviceAccounts: readonly string[];
   readonly trafficDistribution: TrafficDistribution;
   readonly exportTo: ExportTo;

@@ -30,7 +30,7 @@ export function externalServicesAfter(
 
 /**
  * Returns the networks of the mesh with the gateways that are Services: those with the label of a
- * network, and those that MeshNetworks names. It is the same object if no gateway is a Service.
+ * network, and those that MeshNetworks names. Returns the same object if no gateway is a Service.
  * Pure.
  */
 export function withExternalGateways(

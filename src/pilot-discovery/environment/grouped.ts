@@ -39,7 +39,7 @@ export function groupedBy<T>(
   return groups;
 }
 
-/** Entries that are found by several texts each: {@link indexKey} makes the names. */
+/** An index that finds each entry by several texts: {@link indexKey} makes the names. */
 export type Index<T> = SortedMap<T>;
 
 /** Returns the name of an entry in an index: the texts by which it is found, then its own name. */

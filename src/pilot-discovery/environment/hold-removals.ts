@@ -51,7 +51,7 @@ interface State {
   readonly sources: ReadonlyMap<string, Source>;
   /** Whether the MeshConfig has `discoverySelectors`. */
   readonly namespaces: 'all' | 'selected';
-  /** The events to emit after the last event. */
+  /** The events to emit as the result of the last event. */
   readonly emits: readonly StoreEvent[];
 }
 
@@ -59,8 +59,8 @@ const unknown: Source = { resources: noResources, heldResources: noResources, tu
 
 /**
  * Holds back changes that remove too much at once: an empty folder is more often a failed mount
- * than intended. Such removals follow after `ms`, when `confirm$` emits, or never if the resources
- * come back. All other changes pass at once. If `ms` is 0, nothing is held back.
+ * than intended. Such removals are emitted after `ms` or when `confirm$` emits, and never if the
+ * resources come back. All other changes pass at once. If `ms` is 0, nothing is held back.
  */
 export function holdRemovals(
   ms: number,

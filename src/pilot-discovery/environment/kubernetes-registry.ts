@@ -142,7 +142,7 @@ function writtenEndpoints(
   subsets: readonly WrittenSubset[],
   port: KubernetesPort,
 ): readonly Endpoint[] {
-  // Two slices may have an endpoint while it moves from one to the other.
+  // While an endpoint moves from one slice to another, both may list it.
   const seenAddresses = new Set<string>();
   return subsets.flatMap(({ ports, endpoints, namespace, key }) => {
     const slicePort = ports.find(({ name }) => name === port.name);

@@ -22,7 +22,7 @@ export function withPodsOfNodes(
 
 /**
  * Returns the resource of a key. A Pod whose labels name no locality has the locality of its Node.
- * If it is equal to the one before, it is the same object. Pure.
+ * If it is equal to the previous one, it is the same object. Pure.
  *
  * @param before the resources that were returned before
  */

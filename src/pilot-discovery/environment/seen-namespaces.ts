@@ -6,7 +6,7 @@ import { namespaceKeyOf, partsOf, resourceAt, type Resources } from './resources
 /** Everything that decides which namespaces are seen. */
 export interface Selection {
   readonly selectors: readonly LabelSelector[];
-  /** Every Namespace must be among them. */
+  /** All Namespaces must be among the resources. */
   readonly resources: Resources;
 }
 

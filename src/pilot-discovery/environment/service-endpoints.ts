@@ -15,7 +15,7 @@ type Endpoints = Pick<Environment, 'endpoints' | 'served'>;
 
 /**
  * Returns the endpoints of each service after changes. `isAll` computes those of all services
- * again. A list that is equal to the one before is the same object.
+ * again. A list that is equal to the previous one is the same object.
  */
 export function endpointsAfter(
   before: Endpoints,
@@ -66,8 +66,8 @@ function touchedServices(inputs: RegistryInputs, touched: TouchedByKind): Names 
 
 /**
  * Returns the endpoints of a host in a namespace. If several declarations of it have the same
- * resolution, each port has the endpoints of all declarations under its number. Names of ports
- * count only within a declaration.
+ * resolution, each port has the endpoints of all declarations under its number. Ports are matched
+ * by name only within a declaration.
  */
 function endpointsOf(
   name: string,

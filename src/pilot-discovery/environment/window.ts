@@ -18,7 +18,7 @@ export interface WindowOptions {
   readonly after: number;
   /** `PILOT_DEBOUNCE_MAX`: the time in all. */
   readonly max: number;
-  /** `PILOT_ENABLE_EDS_DEBOUNCE`: whether changes of endpoints wait as well, though shorter. */
+  /** `PILOT_ENABLE_EDS_DEBOUNCE`: whether changes of endpoints wait as well, for a shorter time. */
   readonly endpoints: boolean;
   /** `PILOT_DEBOUNCE=adaptive`: the window is short after a silence, then grows up to `after`. */
   readonly adaptive: boolean;

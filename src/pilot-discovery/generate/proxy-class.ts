@@ -12,8 +12,8 @@ import { canonicalLabels, namesServices } from './listeners/tracing.ts';
  * Names the class of a proxy: everything that affects what the proxy receives. Two proxies of one
  * class receive the same. Pure.
  *
- * A label counts only if a resource or a span uses it. An address counts only if it has an
- * endpoint, or if a Sidecar uses the addresses of the proxy.
+ * A label is part of the class only if a resource or a span uses it, and an address only if it has
+ * an endpoint, or if a Sidecar uses the addresses of the proxy.
  */
 export function classOf(environment: Environment, node: ProxyNode): string {
   const { labels, addresses, serviceAccount } = node;
@@ -25,7 +25,8 @@ export function classOf(environment: Environment, node: ProxyNode): string {
     .filter(([key]) => keys.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const servedAddresses = addresses.filter((address) => isServed(environment, address));
-  // No listener for an endpoint binds to the first address, so the class distinguishes it.
+  // If each endpoint has a listener, the proxy's first address has none, so the class contains
+  // whether that is an endpoint.
   const first = servedAddresses.length > 0 && servedAddresses[0] === addresses[0];
   const ingress = sidecarOf(environment, node)?.spec.ingress ?? [];
   const meant = ingress.some(

@@ -226,8 +226,8 @@ class ProxyClasses {
 }
 
 /**
- * Returns the views of a class in an environment. Views of the previous environment that still hold
- * are used again.
+ * Returns the views of a class in an environment. Views of the previous environment that are still
+ * valid are used again.
  */
 function viewsIn(proxyClass: ProxyClass, environment: Environment, node: ProxyNode): Made {
   const existing = proxyClass.viewsByEnvironment.get(environment);

@@ -8,7 +8,10 @@ import { type Budget, budgets, mostClients } from './budgets.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import type { ReviewToken, TokenProof } from './review-token.ts';
 
-/** How many reviews there may be. A client is an IP address, or an account that is known there. */
+/**
+ * How many reviews there may be. A client is an IP address, or an account whose token was accepted
+ * from there.
+ */
 export interface ReviewBounds {
   readonly ofClient: TurnstileBounds;
   readonly inAll: TurnstileBounds;
@@ -27,11 +30,11 @@ const exhausted = (reason: string): CallerIdentity => ({ ok: false, fault: 'exha
 const tooMany = exhausted('too many tokens are being reviewed');
 
 /**
- * Returns how tokens are reviewed within bounds: reviews beyond them wait, or end `exhausted`. A
- * client whose tokens were refused too often gets no review, so it delays no other client.
+ * Returns a review of tokens within bounds: further reviews wait, or end `exhausted`. A client
+ * whose tokens were refused too often gets no review, so it delays no other client.
  *
- * An account whose token was accepted from an address is a client of its own there. So it does not
- * pay for the refused tokens of those with whom it shares a gateway.
+ * An account whose token was accepted from an address is a client of its own there. So the refused
+ * tokens of others behind the same gateway do not affect it.
  */
 export function boundedReviews(
   review$: ReviewToken,
@@ -44,7 +47,7 @@ export function boundedReviews(
   );
   const failures = budgets(bounds.refused);
   const through$ = turnstile(bounds.inAll, of(tooMany));
-  // The account that was accepted last is the last.
+  // The account that was accepted last comes last.
   const acceptedAccounts = new Map<string, 'accepted'>();
   const ofClient = turnstiles(bounds.ofClient, of(tooMany));
   return (proof) => {

@@ -2,7 +2,7 @@ import { setNewest } from '../../shared/maps/set-newest.ts';
 
 /** How often something may happen. */
 export interface Budget {
-  /** At once, after a pause. */
+  /** How often at once, after a pause. */
   readonly burst: number;
   /** On average. */
   readonly perSecond: number;
@@ -32,7 +32,7 @@ const second = 1_000;
  * make it wait for the former time.
  */
 export function budgets({ burst, perSecond }: Budget): Budgets {
-  const accounts = new Map<string, Account>(); // the one that was asked about last is the last
+  const accounts = new Map<string, Account>(); // the client that was asked about last comes last
   const leftOf = (client: string, now: number): number => {
     const before = accounts.get(client);
     if (before === undefined) return burst;

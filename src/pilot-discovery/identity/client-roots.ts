@@ -22,7 +22,7 @@ type RootsReading =
 /**
  * Lets a server also trust the clients of another authority, by the roots in a file. Subscribes to
  * `serving$` when the file can be read, and again when its roots change. If it cannot be read,
- * emits the reason, and the roots before stay. Cold; never completes; errors if `serving$` does.
+ * emits the reason, and the previous roots stay. Cold; never completes; errors if `serving$` does.
  */
 export function withClientRoots(
   serving$: Observable<ServingEvent>,
@@ -40,7 +40,7 @@ export function withClientRoots(
           ofType('roots'),
           map(({ roots }) => roots),
           distinctUntilChanged(),
-          // The server overwrites a key once it has it: each change needs another certificate.
+          // The server overwrites each key after use, so each change needs a new certificate.
           switchMap((roots) => serving$.pipe(map((event) => withRoots(event, roots)))),
         ),
       ),

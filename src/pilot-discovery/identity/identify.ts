@@ -20,8 +20,9 @@ const late: CallerIdentity = {
 };
 
 /**
- * Returns how a caller is authenticated: by its client certificate; without one, by its token. If
- * it presents both, the certificate counts, and the token must claim the same service account.
+ * Returns a function that authenticates a caller by its client certificate or, without one, by its
+ * token. If the caller presents both, the certificate is used, and the token must claim the same
+ * service account.
  *
  * @param trustDomain$ emits the trust domain of the mesh: at once, or as soon as it is read
  * @param review$ undefined if nobody can review tokens

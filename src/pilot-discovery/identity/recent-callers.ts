@@ -11,15 +11,15 @@ interface RecentCaller {
   readonly until: number;
 }
 
-/** How long a review counts, in ms. */
+/** How long a review is valid, in ms. */
 const longest = 30_000;
 /** The number of tokens that are remembered. */
 export const mostTokens = 10_000;
 
 /**
- * Returns how tokens are reviewed, without a second review of a token that was accepted in the last
- * 30 s and has not expired. Remembers a hash of each token. So a token is accepted for up to 30 s
- * after its Pod is deleted. A refusal is not remembered.
+ * Returns a review of tokens that does not review a token again if it was accepted in the last 30 s
+ * and has not expired. Remembers a hash of each token. So a token is accepted for up to 30 s after
+ * its Pod is deleted. A refusal is not remembered.
  */
 export function recentCallers(review$: ReviewToken, scheduler: SchedulerLike): ReviewToken {
   const recent = new Map<string, RecentCaller>(); // the oldest is first

@@ -14,12 +14,12 @@ const accounts = 'system:serviceaccounts';
 /** The longest text of the API in a reason, in characters. */
 const longestReason = 300;
 
-/** The advice if the control plane may not ask. */
+/** The advice if the control plane may not make the request. */
 const mayReview = 'allow it by a ClusterRoleBinding to the ClusterRole system:auth-delegator';
 
 /**
- * Returns how the Kubernetes API reviews a token: it must be of a service account, and for one of
- * the audiences. If the API does not answer, or does not allow the question, the identity is
+ * Returns a review by the Kubernetes API: a token must belong to a service account, and be for one
+ * of the audiences. If the API does not answer, or does not allow the request, the identity is
  * unavailable.
  */
 export function reviewByApi(

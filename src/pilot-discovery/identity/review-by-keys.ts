@@ -29,7 +29,7 @@ export interface IssuerKeys {
   readonly keys$: Observable<
     { readonly ok: true; readonly keys: string } | { readonly ok: false; readonly reason: string }
   >;
-  /** Notes that a token names a key that is not among them. */
+  /** Notes that a token names a key that is not among these keys. */
   readonly missed: () => void;
 }
 
@@ -46,9 +46,9 @@ const longestText = 200;
 const clockTolerance = 10;
 
 /**
- * Returns how a token is verified by the keys of its issuer (JWT, RFC 7519). Its `sub` must be a
- * service account, as Kubernetes names it, and it must have an end. Without keys the identity is
- * unavailable.
+ * Returns a review of tokens by the keys of their issuer (JWT, RFC 7519). The `sub` of a token must
+ * be a service account, as Kubernetes names it, and a token must expire. Without keys the identity
+ * is unavailable.
  */
 export function reviewByKeys(
   issuer: TokenIssuer,

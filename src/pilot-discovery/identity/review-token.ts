@@ -9,7 +9,7 @@ export interface TokenProof {
   readonly claims: TokenClaims;
   /** `IP:port` of the client. */
   readonly address: string;
-  /** That of the mesh. */
+  /** The trust domain of the mesh. */
   readonly trustDomain: string;
 }
 

@@ -20,12 +20,14 @@ export interface ServingPair {
   readonly crl?: string;
 }
 
-/** A certificate to serve with, or why there is none: then the one before it stays in use. */
+/**
+ * A certificate to serve with, or why there is none: the previous certificate then stays in use.
+ */
 export type ServingEvent =
   | { readonly type: 'serving'; readonly serving: ServingPair }
   | { readonly type: 'unserved'; readonly reason: string };
 
-/** The paths of the files. The first existing file with roots counts. */
+/** The paths of the files. The first existing file with roots is used. */
 export interface ServingPaths {
   readonly chain: string;
   readonly key: string;

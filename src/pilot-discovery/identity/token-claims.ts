@@ -6,7 +6,7 @@ import { jsonOf } from '../../shared/text/json-of.ts';
 export interface TokenClaims {
   readonly issuer: string;
   readonly subject: string;
-  /** In ms since 1970; 0 if the token has no end. */
+  /** In ms since 1970; 0 if the token does not expire. */
   readonly expires: number;
 }
 

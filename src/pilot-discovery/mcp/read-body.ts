@@ -16,8 +16,8 @@ type Fields = Record<string, unknown>;
 
 /**
  * Returns the `spec` in a body, as a user writes it. A field that this version of Istio's API does
- * not have is a member that no reader knows, at its place: the reader decides what follows. Throws
- * if the body cannot be read, with the reason in a sentence. Pure.
+ * not have becomes a member with an unknown name, in the same place: the reader decides how severe
+ * that is. Throws if the body cannot be read, with the reason in a sentence. Pure.
  */
 export function readBody(kind: ConfigKind, { typeUrl, value }: ResourceBody): unknown {
   const schema = specMessages[kind];

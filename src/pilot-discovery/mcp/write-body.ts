@@ -8,9 +8,9 @@ export const documentType = 'type.googleapis.com/pilot_discovery.Document';
 
 /**
  * Returns a resource as other control planes get it; undefined for a kind that they do not get. A
- * good resource is a message of Istio's API. For a refused one, which closes what it would
- * restrict, the body is its document. So a reader refuses it for the same mistakes, and closes the
- * same. If a good one does not fit the message, its body is its document too. Pure.
+ * good resource is a message of Istio's API. The body of a refused resource, which closes what it
+ * would restrict, is its document: a reader then refuses it for the same mistakes, and closes the
+ * same. If a good resource does not fit the message, its body is its document too. Pure.
  */
 export const writeBody: WriteBody = (kind, document, verdict) => {
   if (!isConfigKind(kind)) return undefined;
@@ -25,7 +25,10 @@ export const writeBody: WriteBody = (kind, document, verdict) => {
 const isConfigKind = (kind: string): kind is ConfigKind =>
   (configKinds as readonly string[]).includes(kind);
 
-/** A document that is not JSON becomes an empty text: a reader refuses it, and closes. */
+/**
+ * A document that is not JSON becomes an empty text: a reader refuses it, and closes what it would
+ * restrict.
+ */
 function documentBody(document: unknown): ResourceBody {
   try {
     return { typeUrl: documentType, value: Buffer.from(JSON.stringify(document)) };

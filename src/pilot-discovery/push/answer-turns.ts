@@ -16,7 +16,7 @@ type AnswerState =
   | { readonly type: 'late'; readonly bytes: number; readonly since: number };
 
 export interface AnswerTurns {
-  /** By the number of the stream, which has one at a time. */
+  /** By the number of the stream. A stream has one answer at a time. */
   readonly answers: ConnectionMap<AnswerState>;
   /** The turns that wait, by their tickets: the oldest first. */
   readonly waiting: Readonly<Record<Purpose, ConnectionMap<AnswerTurn>>>;
@@ -48,7 +48,9 @@ export type TurnsEffect =
 
 type TurnsStep = Step<AnswerTurns, TurnsEffect>;
 
-/** Changes come before first answers, for which there is less room. In bytes. */
+/**
+ * The room for unread answers, in bytes. Changes come before first answers, which have less room.
+ */
 const rooms: readonly (readonly [Purpose, number])[] = [
   ['change', clientLimits.unreadInAll.value],
   ['first', clientLimits.unreadFirst.value],
@@ -70,7 +72,7 @@ export function reduceTurns(before: AnswerTurns, event: TurnsEvent, most: number
   return [state, effects];
 }
 
-/** Returns what is to be done next; undefined for nothing. */
+/** Returns the next thing to do; undefined for nothing. */
 function due(state: AnswerTurns, most: number): TurnsEffect | undefined {
   if (state.running >= most) return undefined;
   for (const [purpose, room] of rooms) {

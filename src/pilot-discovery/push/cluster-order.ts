@@ -24,8 +24,8 @@ export function warmingOf(
 }
 
 /**
- * Returns whether these are the first listeners of a proxy, or routes of which it has none. A
- * client that did not ACK its clusters in time gets them anyway: it may never ACK. Pure.
+ * Returns whether these are the first listeners of a proxy, or only routes that it does not have. A
+ * client that did not ACK its clusters in time gets such resources anyway: it may never ACK. Pure.
  */
 export function areFirst(
   type: XdsType,
@@ -38,9 +38,9 @@ export function areFirst(
 }
 
 /**
- * Returns what removals of clusters wait for: the listeners and routes that the proxy has ACKed may
- * only need what is in the view. Envoy keeps the earlier version of one that it NACKed, and that
- * version may need more. Undefined if nothing needs more. Pure.
+ * Returns what removals of clusters wait for; undefined if they need not wait. Clusters are removed
+ * once the listeners and routes that the proxy has ACKed need nothing outside the view. Envoy keeps
+ * the earlier version of a resource that it NACKed, and that version may need more. Pure.
  */
 export function neededBy(
   state: ProxyStream,
@@ -109,8 +109,8 @@ export function mayDrop(state: ProxyStream, type: XdsType, to: TypedView): boole
 }
 
 /**
- * Whether a client gets resources that refer to those of a type. Then it drops the endpoints of a
- * cluster that is removed, and the routes of a listener.
+ * Whether a client gets resources that refer to those of a type. Then the client itself drops the
+ * endpoints of a removed cluster, and the routes of a removed listener.
  */
 function mayRefer({ types, isIntroduced }: ProxyStream, type: XdsType): boolean {
   const from = {

@@ -20,7 +20,7 @@ export interface Begun {
   readonly first: StreamMessage;
 }
 
-/** A stream without a request, for too long, or while too many others have none either. */
+/** A stream that had no request for too long, or while too many other streams had none. */
 export interface Silent {
   readonly type: 'silent';
   readonly call: Call;
@@ -57,7 +57,7 @@ export function firstRequests(
   scheduler: SchedulerLike,
 ): Observable<Begun | Silent> {
   return new Observable((subscriber) => {
-    // In both the oldest comes first.
+    // In both maps the oldest comes first.
     const waiting = new Map<Call, { readonly since: number; readonly forget: () => void }>();
     const decided = new Map<Call, Begun | Silent>();
     const burst$ = new Subject<void>();

@@ -23,7 +23,10 @@ type ConfigStep = Step<ConfigStream, ProxyEffect>;
 
 const step = subscriptionMachine(configOffers);
 const mostNames = clientLimits.names.value;
-/** Both the types that are served and those that are not. */
+/**
+ * The limit of requests before the first view. It covers types that are served and types that are
+ * not.
+ */
 const mostWaiting = 2 * clientLimits.unservedTypes.value;
 const unasked: ConfigType = { subscription: newSubscription(), waitsFor: undefined };
 

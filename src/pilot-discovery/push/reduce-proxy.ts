@@ -131,8 +131,8 @@ function offeredSecrets(state: ProxyStream, before: readonly ProxyEffect[]): Pro
 }
 
 /**
- * Removes the clusters whose endpoints the proxy has used. It has not used endpoints that it no
- * longer subscribes to, and may soon subscribe to them again.
+ * Removes from `warming` the clusters whose endpoints the proxy has ACKed, and thus used. It has
+ * not used endpoints that it no longer subscribes to, and may soon subscribe to them again.
  */
 function cooled(
   warming: ReadonlySet<string>,

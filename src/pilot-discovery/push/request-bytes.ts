@@ -37,7 +37,7 @@ const wireTypes = { varint: 0, eightBytes: 1, delimited: 2, fourBytes: 5 };
 export function scanRequest(bytes: Uint8Array, nodeField: NodeField): ScannedRequest {
   const cursor = new WireCursor(bytes);
   const counts = new Map<number, number>();
-  let node = 0; // of all its fields, which a decoder merges
+  let node = 0; // of all fields with the node: a decoder merges them
   let [names, from, to] = [0, 0, 0];
   let isOnePart = nodeField === 2;
   while (cursor.pos < bytes.length) {

@@ -37,7 +37,7 @@ import {
 import { typeUrls } from './view.ts';
 import { writeAnswer } from './write-answer.ts';
 
-/** The surroundings of the stream of a proxy. */
+/** The inputs and effects of the stream of a proxy. */
 export interface CallWorld extends CallSources {
   /** Closes the connection of a stream at once. */
   readonly cut: (call: Call) => void;
@@ -48,8 +48,8 @@ type AdsEventSign = Extract<CallEvent, { readonly type: 'ads-event' }>;
 
 /**
  * Serves one stream of a proxy, and completes when the stream is over. It writes one answer after
- * the other, each when the one before has left. If something throws, the stream ends with an error.
- * Cold; never errors.
+ * the other, each when the previous one has left. If something throws, the stream ends with an
+ * error. Cold; never errors.
  */
 export function serveCall(
   connection: number,
@@ -133,7 +133,10 @@ function answered(connection: number, answer: Answer): AdsEvent {
   return { type: 'answered', connection, typeUrl, nonce, version, snapshot, resources: count };
 }
 
-/** Returns the messages to the server about an event. An end is reported before it comes. */
+/**
+ * Returns the messages to the server about an event. The end of a stream is reported before it
+ * ends.
+ */
 function signOf(
   connection: number,
   begun: Begun,

@@ -8,7 +8,7 @@ interface ClusterFacts {
   readonly services: readonly Pick<Service, 'host' | 'name' | 'namespace'>[];
   readonly subset?: string;
   readonly isExternal?: boolean;
-  /** Whether the cluster begins TLS that is not of the mesh. Its ALPN is then not replaced. */
+  /** Whether the cluster originates TLS that is not mesh TLS. Its ALPN is then not replaced. */
   readonly isOriginated?: boolean;
 }
 
@@ -34,6 +34,6 @@ export function clusterMetadata({
   return { filterMetadata: { istio } };
 }
 
-/** Returns whether a policy begins TLS that is not of the mesh. */
+/** Returns whether a policy originates TLS that is not mesh TLS. */
 export const isOriginated = ({ tls }: PortPolicy): boolean =>
   tls?.mode === 'simple' || tls?.mode === 'mutual';

@@ -27,7 +27,7 @@ export function clusterView(environment: Environment, node: ProxyNode): SortedVi
   );
   return withResources(
     outbound,
-    // If several have the same name, the first one counts.
+    // If several have the same name, the first one is used.
     otherClusters.toReversed().map((cluster) => [cluster.name, cluster] as const),
   );
 }

@@ -28,8 +28,8 @@ type Cluster = Init<typeof ClusterSchema>;
 type Address = NonNullable<Init<typeof AddressSchema>['address']>;
 
 /**
- * Returns the clusters for what a workload serves: at the ports of its Sidecar, else, if its
- * traffic is captured, at the ports of its services.
+ * Returns a cluster for each port that a workload serves: the ports of its Sidecar, else, if its
+ * traffic is captured, the ports of its services.
  */
 export function inboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   const sidecar = sidecarOf(environment, node);
@@ -105,7 +105,7 @@ const nobody: ServicesAt = { pool: undefined, metadataFields: {}, keys: [] };
 /**
  * Returns what the services of a port configure. A rule that selects workloads applies only to
  * their outbound calls. As in istiod, no rule applies if the Sidecar does not name the service, and
- * the cluster does not name a rule that has only subsets.
+ * the metadata of the cluster does not name a rule that has only subsets.
  */
 function servicesAt(
   environment: Environment,

@@ -215,7 +215,7 @@ function outboundCluster(
       rule,
       services: [service],
       subset: named.subset,
-      // As in istiod, only the cluster of the whole service has it.
+      // As in istiod, only the cluster of the whole service is marked as external.
       isExternal: service.location === 'external' && subset === undefined,
       isOriginated: isOriginated(policy),
     }),

@@ -108,8 +108,8 @@ const atPort = (upstreamPortOverride: number) =>
   ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
 
 /**
- * A cluster that sends each call to the host that the call names. A filter resolves that host
- * before.
+ * A cluster that sends each call to the host that the call names. A filter has resolved that host
+ * first.
  */
 const byNameOfCall = ({ addresses }: ProxyNode): Cluster => ({
   clusterDiscoveryType: {

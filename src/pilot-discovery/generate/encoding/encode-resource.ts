@@ -16,8 +16,8 @@ export function encodeResource<D extends DescMessage>(
 }
 
 /**
- * Returns resources by name. If several have the same name, the first one counts. The version
- * covers all.
+ * Returns resources by name. If several have the same name, the first one is used. The version
+ * covers all resources.
  */
 export function typedView(resources: readonly XdsResource[]): TypedView {
   const byName = new Map<string, XdsResource>();

@@ -43,7 +43,8 @@ function commonLbConfig(
 ): NonNullable<Cluster['commonLbConfig']> {
   const { outlierDetection } = policy;
   return {
-    // As in istiod: if near endpoints are preferred, even if a rule overrides the preference.
+    // As in istiod, this is also set if the service prefers near endpoints, even if a rule
+    // overrides that.
     ...((outlierDetection !== undefined || distribution === 'close') && {
       healthyPanicThreshold: { value: outlierDetection?.minHealthPercent ?? 0 },
     }),
@@ -62,7 +63,7 @@ function localityConfig(
     const minClusterSize = BigInt(zones.minClusterSize);
     return zoneAware({ routingEnabled: { value: 100 }, minClusterSize });
   }
-  // Envoy that weighs localities prefers no zone.
+  // If Envoy weighs localities, it prefers no zone.
   if (isWeighted(locality))
     return { localityConfigSpecifier: { case: 'localityWeightedLbConfig', value: {} } };
   return zones === undefined ? {} : zoneAware({ routingEnabled: { value: 0 } });
@@ -125,7 +126,7 @@ function slowStartOf(warmup: LoadBalancer['warmup']) {
   const { durationMs, aggression, minimumPercent } = warmup;
   return {
     slowStartWindow: protoDuration(durationMs),
-    // Envoy requires a key, and none with this name is ever set.
+    // Envoy requires a runtime key; nobody sets one with this name.
     ...(aggression !== undefined && { aggression: { defaultValue: aggression, runtimeKey: '(' } }),
     ...(minimumPercent !== undefined && { minWeightPercent: { value: minimumPercent } }),
   };

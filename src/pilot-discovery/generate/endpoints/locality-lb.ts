@@ -132,7 +132,7 @@ function byPlace(a: Placed, b: Placed): number {
   return a.locality === b.locality ? a.priority - b.priority : a.locality < b.locality ? -1 : 1;
 }
 
-/** It must be larger than any distance, which is added to a multiple of it. */
+/** A priority is a multiple of this number plus a distance, which must be less than this number. */
 const levels = 8;
 
 function distanceOf(

@@ -11,7 +11,10 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import { memoTable } from '../scope/memo.ts';
 import type { MutualTlsMark } from '../tls/mutual-tls-mark.ts';
 
-/** An endpoint at which a proxy reaches a service: of the service, or a gateway of its network. */
+/**
+ * An endpoint at which a proxy reaches a service: an endpoint of the service, or a gateway of its
+ * network.
+ */
 export type ReachedEndpoint = Endpoint & { readonly declaredBy?: NetworkGateway['declaredBy'] };
 
 /** Returns where a proxy reaches the endpoints of one locality. */
@@ -49,7 +52,7 @@ export function visibleTo(
   });
 }
 
-/** As in istiod, endpoints of a cluster of DNS are reached directly from each network. */
+/** As in istiod, proxies in all networks reach the endpoints of DNS clusters directly. */
 export const directly: ReachEndpoints = (endpoints) =>
   endpoints.filter((endpoint) => !isWithoutAddress(endpoint));
 

@@ -18,7 +18,7 @@ const unplaced: LocalityPolicy = {
 
 /**
  * Returns the endpoints of the workload of a proxy, by locality: those of the service at its lowest
- * port. If no service has it, there are none, and Envoy prefers no zone.
+ * port. If no service has the workload, there are no endpoints, and Envoy prefers no zone.
  */
 export function ownAssignment(environment: Environment, node: ProxyNode): XdsResource {
   const [lowestPort] = ownPorts(environment, node);

@@ -91,7 +91,7 @@ function openTelemetryLog(
 
 const stringValue = (value: string) => ({ value: { case: 'stringValue' as const, value } });
 
-/** The filter state that is logged if a provider names none: what peers of the mesh tell. */
+/** The filter state that is logged if a provider names none: the metadata of mesh peers. */
 const peers = ['upstream_peer', 'downstream_peer'];
 
 const common = (

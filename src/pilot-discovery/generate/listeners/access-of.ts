@@ -11,7 +11,7 @@ import { tokenFilter } from './token-filter.ts';
 export interface PortAccess {
   /** Returns the mode of a port; undefined means a port for which there are no settings. */
   readonly modeAt: (port: number | undefined) => SetMode;
-  /** `closed` if a policy was refused and was never right: nobody may connect, at any port. */
+  /** `closed` if a refused policy was never valid: nobody may connect, at any port. */
   readonly entry: 'open' | 'closed';
   /** The ports that have settings, sorted. */
   readonly ports: readonly number[];

@@ -37,7 +37,7 @@ export interface InboundPort {
   /** The host after which spans are named, with the port of its service. */
   readonly host: string;
   readonly servicePort: number;
-  /** The path of the resource to which Istio ascribes it; '' for none. */
+  /** The path of the resource that the metadata of the chains name; '' for none. */
   readonly config: string;
 }
 

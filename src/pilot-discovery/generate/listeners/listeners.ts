@@ -40,7 +40,7 @@ const outboundViews = memoTable<SortedView>();
 const viewOf = (listeners: readonly XdsResource[]): SortedView =>
   outboundViews([listeners], '', () => withResources(noResources, byName(listeners)));
 
-/** If several have the same name, the first one counts. */
+/** If several have the same name, the first one is used. */
 const byName = (listeners: readonly XdsResource[]) =>
   listeners.toReversed().map((listener) => [listener.name, listener] as const);
 

@@ -44,8 +44,8 @@ interface RuleContext {
   /** The name of the policy of a rule, by the index of the rule. */
   readonly nameOf: (index: number) => string;
   /**
-   * TCP connections have no attributes of HTTP. Rules that deny or audit ignore conditions on them;
-   * a rule that allows never matches if it has one.
+   * TCP connections have no attributes of HTTP. Rules that deny or audit ignore conditions on such
+   * attributes; a rule that allows never matches if it has such a condition.
    */
   readonly unknown: 'refused' | 'ignored';
   readonly layer: AccessLayer;
@@ -53,7 +53,9 @@ interface RuleContext {
   readonly trustDomain: string;
 }
 
-/** Returns the policies of Envoy's RBAC for rules; without rules, one that nothing meets. Pure. */
+/**
+ * Returns the policies of Envoy's RBAC for rules; without rules, a policy that nothing meets. Pure.
+ */
 export function rbacPolicies(
   rules: readonly AccessRule[],
   { nameOf, unknown, layer, trustDomain }: RuleContext,

@@ -22,7 +22,7 @@ export interface Reporting {
   readonly listenerLog: AccessLog[];
   /** The spans of connection managers. */
   readonly tracing: ManagerTracing;
-  /** The Telemetry resources that say so. */
+  /** The Telemetry resources that configure these reports. */
   readonly resourceKeys: readonly ResourceKey[];
 }
 

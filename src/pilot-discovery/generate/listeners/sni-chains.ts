@@ -44,7 +44,7 @@ export const sniChains = (
     };
   });
 
-/** Returns the resources of which the chains of a server are made. */
+/** Returns the keys of the resources from which the chains of a server are made. */
 export const keysOfSniChains = (
   environment: Environment,
   node: ProxyNode,

@@ -16,8 +16,8 @@ const nothing: CallTracing = {
 
 /**
  * Returns how the calls of one side are traced; undefined if neither a Telemetry nor the
- * `defaultProviders` of the mesh say so. The Telemetry resources go from the mesh to the workload,
- * and each field is that of the last entry that has it.
+ * `defaultProviders` of the mesh configure tracing. The Telemetry resources go from the mesh to the
+ * workload, and each field is that of the last entry that has it.
  */
 export function tracingOf(
   { defaultProviders }: Pick<MeshConfig, 'defaultProviders'>,

@@ -34,8 +34,8 @@ export interface ManagerTracing {
 const noSpans: ManagerTracing = { spans: undefined, sampledBy: 'request-id' };
 
 /**
- * Returns how a proxy traces the calls of one side. If nobody names a provider, spans go to the
- * tracer of its bootstrap. If the proxy does not reach the provider, there are none.
+ * Returns how a proxy traces the calls of one side. If no resource names a provider, spans go to
+ * the tracer of its bootstrap. If the proxy does not reach the provider, it sends no spans.
  */
 export function managerTracing(
   environment: Environment,

@@ -13,7 +13,7 @@ type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
 /**
  * Returns the part of a request whose hash selects its host, for a named port (0 for none) and a
  * subset ('' for none); undefined if the rule has no consistent hash. The nearest setting wins:
- * that of the subset's port, of the subset, of the port, of the whole.
+ * that of the subset's port, of the subset, of the port, of the whole service.
  */
 export function hashPolicyOf(
   rule: DestinationRule | undefined,

@@ -77,7 +77,7 @@ export function virtualHosts(
   const atPort = servicesAt(services, port, requests);
   const named = namedDomains(requests, port);
   const http = rules.filter(({ spec }) => spec.http.length > 0);
-  // On port 80 a rule counts even if none of its hosts is a service.
+  // On port 80 a rule applies even if none of its hosts is a service.
   const governed = rulesForHosts(http, atPort, port === 80);
   const plans: Plan[] = [];
   for (const { rule, hosts, services: spokenFor } of governed) {
@@ -114,7 +114,8 @@ export function virtualHosts(
 }
 
 /**
- * Returns a function that makes domains from names. If a request names its port, its host has it.
+ * Returns a function that makes domains from names. If requests name the port, the domains have it
+ * too.
  */
 const namedDomains =
   ({ to }: Requests, port: number) =>

@@ -6,7 +6,7 @@ import type { Init } from '../encoding/typed-config.ts';
 export interface BindAddresses {
   readonly wildcard: string;
   readonly local: string;
-  /** The address of the second family for each, if the proxy has both. */
+  /** For each of these addresses, the address of IPv6; empty unless the proxy has both families. */
   readonly others: Readonly<Record<string, string>>;
 }
 

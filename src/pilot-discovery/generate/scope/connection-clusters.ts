@@ -7,7 +7,7 @@ import type { Services } from './visible-services.ts';
 export interface ConnectionCluster {
   readonly cluster: string;
   readonly host: string;
-  /** '' for the whole. */
+  /** '' for the whole service. */
   readonly subset: string;
   readonly port: number;
   readonly weight: number;

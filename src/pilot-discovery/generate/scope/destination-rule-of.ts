@@ -21,11 +21,11 @@ export interface MatchedRule {
 
 /**
  * Returns the rule for a service. The namespace of the proxy comes first, then that of the service,
- * then the root namespace: the first of these with a rule for the host counts. For a proxy in the
+ * then the root namespace: the first of these with a rule for the host wins. For a proxy in the
  * root namespace, as a gateway often is, its namespace comes first only with rules that are not
- * exported: the others are for the whole mesh. Among several hosts the narrowest counts. A rule
- * that selects the workload comes before one for all, but only in the namespace of the proxy.
- * Returns the same object as long as its resources are the same.
+ * exported: the others are for the whole mesh. Among several hosts the narrowest wins. A rule that
+ * selects the workload comes before one for all, but only in the namespace of the proxy. Returns
+ * the same object as long as its resources are the same.
  */
 export function destinationRuleOf(
   environment: Environment,

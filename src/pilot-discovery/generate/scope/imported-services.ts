@@ -69,7 +69,7 @@ function imported(
 const trimmedServices = memoTable<VisibleService>();
 
 /**
- * Returns a service with some of its ports and aliases; the same object if these are all.
+ * Returns a service with some of its ports and aliases; the same object if it has no others.
  *
  * @param numbers undefined for all
  */

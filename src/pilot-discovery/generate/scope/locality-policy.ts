@@ -28,10 +28,10 @@ const close: LocalitySettings = {
 };
 
 /**
- * Returns how requests to a service prefer localities. A rule comes before the preference of the
- * service, and this before the MeshConfig. As in Istio, a rule and the MeshConfig need outlier
- * detection for failover. The preference of the service does not need it, and neither does failover
- * between regions if Envoy itself chooses between zones.
+ * Returns how requests to a service prefer localities. A rule takes precedence over the preference
+ * of the service, and this preference over the MeshConfig. As in Istio, a rule and the MeshConfig
+ * need outlier detection for failover. The preference of the service does not need it, and neither
+ * does failover between regions if Envoy itself chooses between zones.
  */
 export function localityPolicyOf(
   { loadBalancer, outlierDetection }: PortPolicy,

@@ -29,9 +29,9 @@ const parts = [
 const all: ReadonlySet<XdsType> = new Set(xdsTypes);
 
 /**
- * Returns the types of which a proxy of the same class may receive something else in another
- * environment. If only endpoints have changed, services that are neither visible to the proxy nor
- * its own do not count.
+ * Returns the types whose resources may differ in another environment, for a proxy of the same
+ * class. If only endpoints have changed, services that are neither visible to the proxy nor its own
+ * are ignored.
  */
 export function typesThatMayDiffer(
   before: Environment,

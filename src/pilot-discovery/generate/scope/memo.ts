@@ -1,6 +1,7 @@
 // Why: docs/decisions/072-memos-count-their-holders.md
 /**
- * Returns the value for its inputs: objects, of which the identity counts, and a text for all else.
+ * Returns the value for its inputs: objects, which are compared by identity, and a text for all
+ * other inputs.
  */
 export type MemoTable<T> = (objects: readonly object[], text: string, make: () => T) => T;
 
@@ -78,7 +79,7 @@ interface Last<S extends readonly object[], T> extends Made {
 }
 
 /**
- * Returns a table like {@link memoTable} that makes each value from the one before, and from the
+ * Returns a table like {@link memoTable} that makes each value from the previous one, and from the
  * differences between their sources. Only the last value is kept.
  *
  * @param derive must return what it would return without the value before

@@ -17,7 +17,8 @@ export interface MergedServer {
   /** `NAMESPACE/NAME` of the Gateway, as VirtualServices name it. */
   readonly gatewayName: string;
   /**
-   * The port of the listener: if a service maps this port to another one of the gateway, that one.
+   * The port of the listener. If a service maps the server's port to another port of the gateway,
+   * it is that other port.
    */
   readonly port: number;
   /** The name of its HTTP routes; '' if it has none. */

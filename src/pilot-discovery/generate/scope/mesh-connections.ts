@@ -100,7 +100,10 @@ function tlsChains(rules: readonly Rule[], request: Asked): readonly ConnectionC
   return chains.length > 0 ? chains : [plainChain(binding)];
 }
 
-/** Returns the chains by original destination. The first route for all of them is the last. */
+/**
+ * Returns the chains by original destination. The first route for all destinations makes the last
+ * chain.
+ */
 function tcpChains(rules: readonly Rule[], request: Asked): readonly ConnectionChain[] {
   const { binding, services } = request;
   const plain = plainChain(binding);

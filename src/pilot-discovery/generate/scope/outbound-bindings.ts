@@ -166,7 +166,8 @@ const isByEndpoint = ({ resolution, addressesAt }: VisibleService): boolean =>
   resolution === 'none' && [...addressesAt.values()].some((addresses) => addresses.includes(''));
 
 /**
- * Returns the endpoints' addresses that each have a listener; undefined if there is one for all.
+ * Returns the addresses of endpoints that each have a listener; undefined if one listener is for
+ * all.
  */
 function ownAddresses(
   { endpoints }: Pick<Environment, 'endpoints'>,
@@ -175,7 +176,7 @@ function ownAddresses(
   port: ServicePort,
 ): string[] | undefined {
   const portEndpoints = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
-  // A client that has looked up a headless service only connects to addresses that it has.
+  // A client that has looked up a headless service only connects to the addresses of its endpoints.
   if (portEndpoints.length === 0) return service.registry === 'Service' ? [] : undefined;
   return portEndpoints
     .map(({ address }) => address)

@@ -80,7 +80,7 @@ export function bindingsText(
   services: Services,
 ): string {
   const { interception, addresses, ownPorts, bindable } = node;
-  // Only the family of the addresses counts, unless each endpoint has a listener.
+  // Bindings depend on the family of the addresses only, unless each endpoint has a listener.
   const [first] = boundEndpoints(environment, services).length > 0 ? addresses : [];
   return JSON.stringify([interception, bindAddresses(node), first, ownPorts, bindable]);
 }

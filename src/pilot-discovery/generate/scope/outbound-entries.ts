@@ -35,7 +35,8 @@ export type OutboundChain =
  * Groups bindings by address and port. If no connection could distinguish some bindings, the first
  * stays. At a shared address HTTP and other protocols may stand side by side. A bound address has
  * one kind, except that a port whose protocol is detected replaces HTTP. If the server speaks
- * first, nothing can be inspected, so no other protocol stands beside it: the older of both stays.
+ * first, nothing can be inspected, so no other protocol stands beside it: the older of the two
+ * stays.
  *
  * @param chainsOf returns the chains of a port that is not of HTTP alone
  */

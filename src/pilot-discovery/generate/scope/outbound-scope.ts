@@ -16,7 +16,7 @@ import { destinationsOf, withDestinations } from './with-destinations.ts';
 
 type Rule = Resource<'VirtualService'>;
 
-/** The services and the VirtualServices that count for the calls of an application. */
+/** The services and the VirtualServices that apply to the calls of an application. */
 export interface OutboundScope {
   /** The services that have clusters. */
   readonly services: Services;

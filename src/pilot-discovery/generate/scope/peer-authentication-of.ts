@@ -21,8 +21,8 @@ export type SetMode = Exclude<MutualTlsMode, 'unset'>;
 /**
  * Returns the mode of each port. There are four levels: the port, the workload, the namespace and
  * the mesh (the root namespace). The nearest that sets a mode wins; PERMISSIVE if none does. If a
- * level has two policies, the older wins. But one that closes comes before both, since its intended
- * mode is unknown.
+ * level has two policies, the older wins. But a refused policy that closes ports takes precedence,
+ * since its intended mode is unknown.
  */
 export function peerAuthenticationOf(
   { mesh, peerAuthentications }: Environment,

@@ -16,7 +16,7 @@ export interface ProviderCluster {
 /**
  * Returns the cluster of a provider; undefined if the proxy has no cluster for its service, or the
  * service lacks the port: Envoy would refuse a listener that names it. A host without a namespace
- * must be in one namespace.
+ * must be in exactly one namespace.
  */
 export function clusterOfProvider(
   environment: Environment,

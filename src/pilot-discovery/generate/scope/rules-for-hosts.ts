@@ -37,7 +37,7 @@ export const meshRules = (
 /**
  * Returns the services to which each rule applies. A rule that names a service applies to it; if
  * none does, the rule with the longest wildcard applies. Equal rules are in order of age, and the
- * first wins. `withoutServices` says whether a rule counts if none of its hosts has a service.
+ * first wins. `withoutServices` says whether a rule applies if none of its hosts has a service.
  */
 export function rulesForHosts<S extends { readonly service: Service }>(
   rules: readonly Rule[],

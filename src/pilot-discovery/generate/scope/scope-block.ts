@@ -6,6 +6,6 @@ import type { Services } from './visible-services.ts';
 export interface ScopeBlock {
   readonly egress: Egress | undefined;
   readonly services: Services;
-  /** The VirtualServices for the mesh that count, the nearest first. */
+  /** The VirtualServices for the mesh that apply, the nearest first. */
   readonly rules: readonly Resource<'VirtualService'>[];
 }

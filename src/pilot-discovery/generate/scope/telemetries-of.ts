@@ -6,7 +6,7 @@ import type { ProxyNode } from './proxy-node.ts';
 /**
  * Returns the Telemetry resources of a proxy: that of the root namespace, that of its namespace,
  * and those that select it. Later ones have precedence. If several of a namespace have no selector,
- * only the oldest counts.
+ * only the oldest is used.
  */
 export function telemetriesOf(
   { mesh, telemetries }: Pick<Environment, 'mesh' | 'telemetries'>,

@@ -46,7 +46,8 @@ function portPolicyOf(policy: TrafficPolicy | undefined, port: number): PortPoli
 
 /**
  * Returns the PROXY protocol of one port of a host, or of one of its subsets. The settings of a
- * port have none: with those of the whole policy a port has that of its subset, if any.
+ * port have no PROXY protocol. They replace the whole policy, including its PROXY protocol, but not
+ * the PROXY protocol of the subset.
  */
 export function proxyProtocolFor(
   rule: DestinationRule | undefined,

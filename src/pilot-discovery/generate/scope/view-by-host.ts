@@ -76,7 +76,7 @@ function partsAfter(
   for (const { uses } of old) release(uses);
   const edits = new Map<string, XdsResource | undefined>();
   for (const { resources } of old) for (const { name } of resources) edits.set(name, undefined);
-  // If several have the same name, the first one counts.
+  // If several have the same name, the first one is used.
   for (const [, { resources }] of parts)
     for (const resource of resources.toReversed()) edits.set(resource.name, resource);
   return { byHost: before.byHost.with(parts), view: withResources(before.view, edits) };

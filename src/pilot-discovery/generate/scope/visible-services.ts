@@ -47,7 +47,7 @@ export function visibleServices(
   });
 }
 
-/** Returns services by host, in the order in which they count. */
+/** Returns services by host, the oldest first. */
 export const oldestFirst = (services: readonly VisibleService[]): Services =>
   new Map([...services].sort(byAge).map((service) => [service.host, service]));
 

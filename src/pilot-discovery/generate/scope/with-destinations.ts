@@ -16,7 +16,7 @@ type Rule = Resource<'VirtualService'>;
 
 /**
  * Returns the services of all blocks, and the destinations of their VirtualServices with the ports
- * that these name. The first service of a host counts, and a later one adds its ports.
+ * that these name. The first service of a host wins, and a later one adds its ports.
  */
 export function withDestinations(
   blocks: readonly ScopeBlock[],
@@ -49,7 +49,7 @@ const destinations = memoTable<Destinations>();
 /**
  * Returns where a VirtualService leads.
  *
- * @param namespace of the caller; all routes count if it is left out
+ * @param namespace of the caller; all routes are used if it is left out
  */
 export function destinationsOf(rule: Rule, namespace?: string): Destinations {
   return destinations([rule], JSON.stringify([namespace]), () => {

@@ -49,7 +49,7 @@ const disabling = memoTable<Environment['peerAuthentications'] | undefined>();
 
 /**
  * Returns the TLS mode of the port, else of the whole policy. A port without TLS settings uses
- * those of the whole policy, unlike with all other settings.
+ * those of the whole policy; that does not hold for any other settings.
  */
 function tlsModeOf(policy: TrafficPolicy | undefined, port: number) {
   return (policy?.portLevelSettings.get(port)?.tls ?? policy?.tls)?.mode;

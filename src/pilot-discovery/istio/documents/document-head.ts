@@ -2,7 +2,7 @@ import { ownMember } from '../../../shared/text/own-member.ts';
 import type { Head } from './kinds.ts';
 import { distributionAnnotation } from '../hosts/traffic-distribution.ts';
 
-/** Reads the members that say what a document is. A member that is not a text is ''. */
+/** Reads the head of a document. A member that is not a text is ''. */
 export function headOf(value: unknown): Head {
   const memberOf = (inner: unknown, name: string): unknown =>
     typeof inner === 'object' && inner !== null

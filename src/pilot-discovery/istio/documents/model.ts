@@ -90,7 +90,7 @@ export interface Resource<K extends Kind = Kind> {
   readonly spec: Specs[K];
 }
 
-/** A google.protobuf.Any: the `spec` as a message of Istio's API, or another form of it. */
+/** A google.protobuf.Any: the `spec` as a message of Istio's API, or the whole document as JSON. */
 export interface ResourceBody {
   readonly typeUrl: string;
   readonly value: Uint8Array;
@@ -117,7 +117,7 @@ export interface Flaw {
    */
   readonly key: ResourceKey | undefined;
   readonly origin: Origin;
-  /** `spec.http[0].route`; '' for the whole. */
+  /** `spec.http[0].route`; '' for the whole resource. */
   readonly field: string;
   /** The mistake and its correction, in one sentence. */
   readonly reason: string;

@@ -137,7 +137,7 @@ function readKnown(
     const metadata = get('metadata', metadataOf(kind, reader));
     if ('readWhole' in reader) {
       const spec = reader.readWhole(get, { ...head, ...metadata }, place);
-      // Kubernetes writes there what it did, and when.
+      // Drops the annotations: Kubernetes records its own actions there.
       return { metadata: { ...metadata, annotations: {} }, spec };
     }
     get('status', ignored);
@@ -152,7 +152,7 @@ function readKnown(
     labels,
     annotations,
     createdMs: created === '' ? 0 : Date.parse(created) || 0,
-    // A selector also matches the labels that a WorkloadEntry has as a resource.
+    // A selector also matches the labels in the metadata of a WorkloadEntry.
     spec: kind === 'WorkloadEntry' ? labelled(spec as Workload, labels) : spec,
   };
   return flaws.wrongFields().length === 0

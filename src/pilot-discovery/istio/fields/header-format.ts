@@ -29,7 +29,7 @@ const commands = new Set(
 );
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
-/** The arguments and lengths that commands may have in Envoy 1.40. Envoy 1.36 accepts less. */
+/** The arguments and lengths that commands may have in Envoy 1.40. Envoy 1.36 accepts fewer. */
 const needsArguments = words(
   `CEL COALESCE COMMON_DURATION DYNAMIC_METADATA ENVIRONMENT FILTER_STATE METADATA PER_REQUEST_STATE QUERY_PARAM REQ RESP TRAILER
   UPSTREAM_FILTER_STATE UPSTREAM_METADATA`,

@@ -21,7 +21,7 @@ export interface Place {
   readonly tell: (path: string, reason: string, severity: 'error' | 'warning') => void;
 }
 
-/** Converts a value, and reports its flaws. An undefined value is one that is not given. */
+/** Converts a value, and reports its flaws. `undefined` means that the value is not given. */
 export type ReadMember<T> = (value: unknown, place: Place) => T;
 
 /** Reports that a value is wrong, and what would be right. */
@@ -45,7 +45,7 @@ export const below = (parent: Place, step: string): Place => ({
 /** Reports no unknown members, at this place and below. */
 export const lenient = (place: Place): Place => ({ ...place, unknown: 'nothing' });
 
-/** Returns a path such as `spec.http[0].route`. It is only built for a flaw, which is rare. */
+/** Returns a path such as `spec.http[0].route`. Paths are only built for flaws, which are rare. */
 function pathOf({ parent, step }: Place): string {
   const before = parent === undefined ? '' : pathOf(parent);
   return before === '' || step.startsWith('[') ? `${before}${step}` : `${before}.${step}`;
@@ -76,9 +76,8 @@ export type Get = <T>(name: string, read: ReadMember<T>) => T;
 
 /**
  * Reads an object by its members, which may be spelled as in protobuf's JSON (`targetPort`) or as
- * protobuf's fields (`target_port`). A member that `make` did not read is a flaw of the severity
- * that `unknown` of the place has. A member in `later` is known to Istio but has no effect yet,
- * which is a warning.
+ * protobuf's fields (`target_port`). A member that `make` did not read is a flaw with the severity
+ * `place.unknown`. A member in `later` is known to Istio but has no effect yet, which is a warning.
  */
 export function members<T>(
   value: unknown,
@@ -131,7 +130,7 @@ export function members<T>(
   return result;
 }
 
-/** Reads a member that means nothing here. */
+/** Reads a member that has no effect here. */
 export const ignored: ReadMember<undefined> = () => undefined;
 
 export const text: ReadMember<string> = (value, place) => {

@@ -2,7 +2,9 @@ import type { LabelRequirement, LabelSelector } from './label-selector.ts';
 import { labelName, matchLabels } from './match-labels.ts';
 import { below, list, members, needed, oneOf, type ReadMember, text, wrong } from './members.ts';
 
-/** More than anybody needs. Each change of a Namespace is compared with all selectors. */
+/**
+ * The limits are more than anybody needs. Each changed Namespace is compared with all selectors.
+ */
 const most = { selectors: 256, expressions: 64, values: 256 };
 
 const operators: Readonly<Record<string, LabelRequirement['operator']>> = {

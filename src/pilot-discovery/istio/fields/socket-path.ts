@@ -1,7 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { type Place, wrong } from './members.ts';
 
-/** In bytes (unix(7)). Envoy NACKs a longer path, with all endpoints beside it. */
+/**
+ * In bytes (unix(7)). Envoy NACKs a longer path together with all other endpoints of the cluster.
+ */
 const longest = 107;
 
 /** Reports the path of a Unix socket, `/path` or `@name`, if it is too long for Envoy. */

@@ -5,7 +5,7 @@ export interface EndpointSlice extends EndpointSubset {
 }
 
 /**
- * The older kind, whose name is that of the Service.
+ * The older kind of resource. It has the name of its Service.
  *
  * https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoints-v1/
  */

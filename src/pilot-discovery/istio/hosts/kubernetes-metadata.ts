@@ -59,7 +59,7 @@ const allowed: Readonly<Record<ObjectName, string>> = {
   subdomain: '253 lower-case letters, digits, - and . at most',
 };
 
-/** Reads the name of an object of Kubernetes, which would refuse others. */
+/** Reads the name of an object of Kubernetes. Kubernetes itself would refuse a wrong name. */
 export const objectName =
   (kind: string, named: ObjectName): ReadMember<string> =>
   (value, place) => {
@@ -69,7 +69,7 @@ export const objectName =
     return read;
   };
 
-/** Reads the annotations of an object of Kubernetes, which would refuse other keys. */
+/** Reads the annotations of an object of Kubernetes. Kubernetes itself would refuse a wrong key. */
 export const objectAnnotations: ReadMember<Labels> = (value, place) => {
   const read = texts(value, place);
   for (const key of Object.keys(read))

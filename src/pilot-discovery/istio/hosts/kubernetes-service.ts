@@ -16,7 +16,7 @@ export interface KubernetesService {
   readonly exportTo: ExportTo;
   /** Names that are valid in certificates, in addition to those of its endpoints. */
   readonly subjectAltNames: readonly string[];
-  /** Service accounts of its namespace that its endpoints may have too. */
+  /** Further service accounts of its namespace that its endpoints may have. */
   readonly serviceAccounts: readonly string[];
   readonly trafficDistribution: TrafficDistribution;
 }

@@ -77,7 +77,7 @@ export function readKubernetesService(
           ...specMember('externalIPs', list(ipAddress, most.external)),
         ].filter((ip) => ip !== ''),
         selector: specMember('selector', maybe(matchLabels)),
-        // A Service has one of the two: the field comes first.
+        // The field has precedence over the annotation.
         preferred: specMember('trafficDistribution', preferred),
         called: specMember('publishNotReadyAddresses', boolean) === true ? 'all' : 'ready',
       } as const;
@@ -98,7 +98,10 @@ export function readKubernetesService(
 
 type Role = 'gateway' | 'other';
 
-/** Reads the IP addresses of load balancers from the status. One may have a name instead. */
+/**
+ * Reads the IP addresses of load balancers from the status. A load balancer may have a name
+ * instead.
+ */
 const loadBalancers =
   (role: Role): ReadMember<readonly string[]> =>
   (value, place) =>

@@ -15,7 +15,7 @@ import {
 import type { Pod } from './pod.ts';
 import type { Labels } from '../fields/values.ts';
 
-/** Kubernetes has no limits here. No Pod has more. */
+/** Kubernetes has no limits here, but no Pod has more. */
 const most = { containers: 128, ports: 1_024, addresses: 2, conditions: 128 };
 
 /** Reads a Pod of Kubernetes. Most of a Pod is for the kubelet, and is not read. */

@@ -42,7 +42,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
 
 /**
  * Reads a port. If it has no `protocol`, Envoy detects the protocol, as in Istio: the name of the
- * port does not count.
+ * port has no effect.
  */
 export const servicePort: ReadMember<ServicePort> = (value, place) =>
   members(value, place, [], (get, has) => {

@@ -24,7 +24,7 @@ export interface ServicePort {
   readonly number: number;
   readonly name: string;
   readonly protocol: Protocol;
-  /** Undefined if it is the endpoint's own port, or `number`. */
+  /** The port at endpoints that have no port of their own; undefined for `number`. */
   readonly targetPort: number | undefined;
 }
 

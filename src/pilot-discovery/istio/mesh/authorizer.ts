@@ -19,7 +19,7 @@ export interface Authorizer {
   readonly statusWithoutAnswer: number | undefined;
   /** The part of the body that it receives; undefined for nothing. */
   readonly body: ShownBody | undefined;
-  /** Whether the route is chosen again, which may depend on headers that the answer adds. */
+  /** Whether the route is chosen again: it may depend on headers that the answer adds. */
   readonly routes: 'kept' | 'chosen-again';
 }
 

@@ -36,7 +36,7 @@ export interface MeshConfig {
   /** Names of providers for proxies whose Telemetry resources name none. */
   readonly defaultProviders: {
     readonly accessLogging: readonly string[];
-    /** Only the first one counts. */
+    /** Only the first one is used. */
     readonly tracing: readonly string[];
   };
   /** Whether proxies without a provider send spans to the tracer of their bootstrap. */

@@ -30,8 +30,8 @@ export interface ReadMesh {
 }
 
 /**
- * The largest number of unknown fields that are reported. Istio's MeshConfig has fewer. To find the
- * lines of thousands would take long.
+ * The largest number of unknown fields that are reported. Istio's MeshConfig has fewer. Finding the
+ * lines of thousands of fields would take long.
  */
 const mostForeign = 100;
 

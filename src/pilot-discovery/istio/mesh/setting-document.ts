@@ -11,7 +11,7 @@ export interface SettingDocument {
   readonly value: unknown;
   /** Adds a flaw at the line of a field; `''` stands for the first line. */
   readonly tell: Place['tell'];
-  /** All that were added, those of the text as a whole first. */
+  /** All flaws, those of the text as a whole first. */
   readonly flaws: readonly Flaw[];
 }
 

@@ -9,7 +9,7 @@ export interface AccessPolicy {
 
 export type AccessEffect =
   | { readonly type: 'nothing' }
-  /** It is refused. It restricts access, so nobody may connect. */
+  /** The policy is refused. Since it restricts access, nobody may connect. */
   | { readonly type: 'closes' }
   | AccessRules
   | AskingRules

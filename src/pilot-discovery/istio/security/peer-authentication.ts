@@ -9,7 +9,7 @@ export interface PeerAuthentication {
 }
 
 /**
- * `unset`: the mode of the next level up. `closed`: the setting is wrong and was never right, so
+ * `unset`: the mode of the next level up. `closed`: the setting is wrong and was never valid, so
  * nobody may connect.
  */
 export type MutualTlsMode = 'unset' | 'disable' | 'permissive' | 'strict' | 'closed';

@@ -9,7 +9,7 @@ export type IssuerRule = Pick<TokenRule, 'issuer' | 'audiences'> & { readonly ke
 
 export type ReadIssuerRule =
   | { readonly ok: true; readonly rule: IssuerRule }
-  /** Each with the member that it is about. */
+  /** Each flaw begins with the member that it is about. */
   | { readonly ok: false; readonly flaws: readonly string[] };
 
 /** The largest rule, in characters. */

@@ -15,7 +15,7 @@ interface DatadogTracer extends LimitedTracer {
   readonly type: 'datadog';
 }
 
-/** Envoy sends to it by OpenTelemetry: it has no other tracer for it. */
+/** Envoy sends spans to Lightstep by OpenTelemetry: it has no other tracer for it. */
 interface LightstepTracer extends LimitedTracer {
   readonly type: 'lightstep';
   readonly accessToken: string;
@@ -30,7 +30,7 @@ interface SkywalkingTracer {
 export interface OpenTelemetryTracer extends LimitedTracer {
   readonly type: 'open-telemetry';
   readonly exporter: SpanExporter;
-  /** They add attributes of the proxy to its spans. */
+  /** Each detector adds attributes of the proxy to its spans. */
   readonly detectors: readonly ('environment' | 'dynatrace')[];
 }
 
@@ -55,7 +55,7 @@ export type SpanExporter =
       readonly headers: readonly SpanHeader[];
     };
 
-/** A header of the requests that bring spans. */
+/** A header of the requests that carry spans. */
 export interface SpanHeader {
   readonly name: string;
   readonly value: string;

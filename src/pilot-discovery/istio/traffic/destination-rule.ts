@@ -156,7 +156,7 @@ export interface OutlierDetection {
 }
 
 export interface ClientTls {
-  /** `closed`: the setting is wrong and was never right, so nothing is sent. */
+  /** `closed`: the setting is wrong and was never valid, so nothing is sent. */
   readonly mode: 'disable' | 'simple' | 'mutual' | 'istio-mutual' | 'closed';
   readonly clientCertificate: string;
   readonly privateKey: string;

@@ -50,7 +50,7 @@ export interface HttpMatch {
   readonly port: number;
   readonly sourceLabels: Labels;
   readonly sourceNamespace: string;
-  /** Gateways instead of those of the resource; empty for those. */
+  /** The gateways that replace those of the resource; empty if none do. */
   readonly gateways: readonly string[];
   readonly statPrefix: string;
 }
@@ -67,7 +67,7 @@ export interface Destination {
 export interface ConnectionMatch {
   /** 0 for any. */
   readonly port: number;
-  /** Gateways instead of those of the resource; empty for those. */
+  /** The gateways that replace those of the resource; empty if none do. */
   readonly gateways: readonly string[];
   /** The original destinations, any of these addresses and ranges; empty for all. */
   readonly destinationSubnets: readonly string[];

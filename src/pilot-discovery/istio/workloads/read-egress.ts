@@ -47,7 +47,7 @@ const egressHost: ReadMember<EgressHost> = (value, place) => {
 
 const egressPort: ReadMember<EgressPort> = (value, place) =>
   members(value, place, [], (get, has) => {
-    // A wrong number is not reported as missing too.
+    // A wrong number is not also reported as missing.
     const number = get('number', whole(0, 65_535)) ?? (has('number') ? 1 : 0);
     const name = get('name', text);
     if (name !== '' && !isLabel(name))

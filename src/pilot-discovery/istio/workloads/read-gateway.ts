@@ -84,7 +84,8 @@ function serverHost(gatewayNamespace: string): ReadMember<GatewayHost> {
 
 const allHosts: GatewayHost = { namespace: '*', host: '*' };
 
-// As in istiod, a server with the host */* has no others, which might clash with another server.
+// As in istiod, a server with the host */* has no other hosts: they might clash with another
+// server.
 const serverHosts =
   (namespace: string): ReadMember<readonly GatewayHost[]> =>
   (value, place) => {
@@ -111,7 +112,7 @@ const server =
       return { port: serverPort, bind, hosts, tls };
     });
 
-/** Returns a valid server, unless it is not served: it is left out, so its port is not open. */
+/** Returns a valid server; none if its protocol is not served: its port is then not open. */
 function served(read: Read, place: Place): readonly GatewayServer[] {
   const { protocol, ...rest } = read.port;
   if (protocol === 'udp') warn(place, 'UDP is not served: nothing listens there');

@@ -2,14 +2,14 @@ import type { Labels } from '../fields/values.ts';
 import type { Workload } from '../hosts/service-entry.ts';
 
 /**
- * A WorkloadGroup resource: what istiod makes a WorkloadEntry of when a machine registers itself.
- * It is not a workload itself.
+ * A WorkloadGroup resource. When a machine registers itself, istiod makes a WorkloadEntry from it.
+ * The resource itself is not a workload.
  * https://istio.io/v1.26/docs/reference/config/networking/workload-group/
  */
 export interface WorkloadGroup {
   /** The labels of its WorkloadEntries. */
   readonly labels: Labels;
-  /** Mostly without an address. */
+  /** It usually has no address. */
   readonly template: Workload;
   readonly probe: WorkloadProbe | undefined;
 }

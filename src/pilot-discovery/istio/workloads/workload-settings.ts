@@ -6,7 +6,7 @@ import type { Selector } from '../fields/values.ts';
  */
 export interface WorkloadSettings {
   readonly selector: Selector;
-  /** The number of threads of Envoy; 0 for one for each core, undefined if it is not given. */
+  /** The number of threads of Envoy: 0 means one per core, undefined means that it is not given. */
   readonly concurrency: number | undefined;
   readonly environmentVariables: Readonly<Record<string, string>>;
   /** The variant of the image: `distroless`; '' if it is not given. */
