@@ -109,7 +109,7 @@ export async function runLane(
 export function interruption(): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
+    process.on(signal, () => {
       process.exitCode = 128 + constants.signals[signal];
       interrupted.abort();
     });
