@@ -7,7 +7,7 @@ import { largest } from '../../shared/files/outside-file.ts';
 export interface RootBundle {
   /** PEM. */
   readonly text: string;
-  /** Two bundles with the same digest say the same. */
+  /** Two bundles with the same digest have the same content. */
   readonly digest: string;
   /** Whether a namespace without a ConfigMap gets one. */
   readonly isFor: 'all namespaces' | 'namespaces that have one';

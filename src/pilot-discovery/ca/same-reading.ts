@@ -1,11 +1,11 @@
 import type { AuthorityReading } from './authority-files.ts';
 
-/** Whether two readings of an authority say the same. Pure. */
+/** Whether two readings of an authority have the same content. Pure. */
 export function isSameReading(before: AuthorityReading, after: AuthorityReading): boolean {
   return isSameAuthority(before, after) && crlOf(before) === crlOf(after);
 }
 
-/** Whether two readings say the same, apart from their CRLs. Pure. */
+/** Whether two readings have the same content, apart from their CRLs. Pure. */
 export function isSameAuthority(before: AuthorityReading, after: AuthorityReading): boolean {
   return JSON.stringify(identityOf(before)) === JSON.stringify(identityOf(after));
 }

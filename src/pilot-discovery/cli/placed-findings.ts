@@ -17,7 +17,9 @@ export function placedFindings(findings: readonly AnalysisFinding[]): readonly A
   }));
 }
 
-/** A path as a person would write it: from the working directory, if it is below that. */
+/**
+ * Returns a path as a person would write it: relative to the working directory if it is below that.
+ */
 function fromHere(path: string): string {
   const short = relative('', path);
   return short === '' || short.startsWith('..') ? path : short;

@@ -13,7 +13,7 @@ export interface RunningProxy {
   readonly versions: Readonly<Record<XdsType, string>>;
 }
 
-/** Reads the answer to `/debug/proxyz`; undefined if it is not one. Pure. */
+/** Reads the answer to `/debug/proxyz`; undefined if the text is not such an answer. Pure. */
 export function readProxies(body: string): readonly RunningProxy[] | undefined {
   const list = jsonValueOf(body);
   if (!Array.isArray(list)) return undefined;
@@ -39,7 +39,7 @@ function readProxy(value: JsonValue): RunningProxy | undefined {
   };
 }
 
-/** Reads the answer to `/debug/keyz`; undefined if it is not one. Pure. */
+/** Reads the answer to `/debug/keyz`; undefined if the text is not such an answer. Pure. */
 export function readKeys(body: string): ReadonlyMap<string, string> | undefined {
   const keys = jsonValueOf(body);
   if (!isObject(keys)) return undefined;
@@ -48,7 +48,7 @@ export function readKeys(body: string): ReadonlyMap<string, string> | undefined 
   return texts.length === entries.length ? new Map(texts) : undefined;
 }
 
-/** Reads the answer to `/debug/networkz`; undefined if it is not one. Pure. */
+/** Reads the answer to `/debug/networkz`; undefined if the text is not such an answer. Pure. */
 export function readNetworks(body: string): MeshNetworks | undefined {
   const value = jsonValueOf(body);
   const gateways = memberOf(value, 'gateways');
@@ -86,7 +86,7 @@ const lists: Readonly<Record<XdsType, readonly [list: string, resource: string, 
   route: ['dynamic_route_configs', 'route_config', 'name'],
 };
 
-/** Reads the answer to `/debug/config_dump`; undefined if it is not one. Pure. */
+/** Reads the answer to `/debug/config_dump`; undefined if the text is not such an answer. Pure. */
 export function readDump(body: string): Readonly<Record<XdsType, ViewBefore>> | undefined {
   const dump = jsonValueOf(body);
   const configs = isObject(dump) ? memberOf(dump, 'configs') : undefined;

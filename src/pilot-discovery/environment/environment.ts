@@ -22,7 +22,7 @@ export type GatewayClusters = 'reached' | 'all';
  * in order of their names.
  */
 export interface Environment {
-  /** All resources from which it is made, as the sources have them. */
+  /** All resources from which the index is made, as the sources have them. */
   readonly resources: Resources;
   readonly mesh: MeshConfig;
   /** The network of Pods whose labels name none: that of the root namespace; '' for none. */

@@ -52,7 +52,7 @@ export function withExternalGateways(
 const keyOfGateway = ({ network, address, port }: NetworkGateway): string =>
   JSON.stringify([network, address, port]);
 
-/** As in istiod, the label of a Service wins. */
+/** As in istiod, the label of a Service takes precedence over MeshNetworks. */
 function gatewaysOf(
   { name, namespace, labels, spec }: Resource<'Service'>,
   named: MeshNetworks['services'],

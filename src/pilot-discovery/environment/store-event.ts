@@ -14,7 +14,7 @@ export type StoreEvent =
       readonly upserts: readonly AnyResource[];
       readonly removes: readonly ResourceKey[];
     }
-  /** All flaws that the source has now. They replace those before. */
+  /** All flaws that the source has now. They replace the previous flaws. */
   | { readonly type: 'flaws'; readonly source: string; readonly flaws: readonly Flaw[] }
   | { readonly type: 'mesh'; readonly mesh: MeshConfig }
   | {

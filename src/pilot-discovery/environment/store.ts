@@ -164,7 +164,7 @@ function withChanged(
   ];
 }
 
-/** The resources in use of some keys; undefined if there is none. */
+/** The resources that are in use, by key; undefined for a key without a resource. */
 type Winners = Map<ResourceKey, AnyResource | undefined>;
 
 const selectionOf = ({ mesh, resources }: Pick<Store, 'mesh' | 'resources'>): Selection => ({

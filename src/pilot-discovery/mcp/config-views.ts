@@ -97,8 +97,8 @@ function sent(resource: AnyResource): XdsResource {
 }
 
 /**
- * Emits the parts of views that are in some namespaces; the views themselves if there is none.
- * Cold; completes and errors with its source.
+ * Emits the parts of views that are in some namespaces; the views themselves if no namespace is
+ * given. Cold; completes and errors with its source.
  */
 export function inNamespaces(
   view$: Observable<ConfigView>,

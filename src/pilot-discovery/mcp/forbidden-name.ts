@@ -1,4 +1,4 @@
-/** As a name in a map it would change the object that stands for the map. */
+/** In JSON, an entry of a map with this name would change the prototype of the object. */
 const forbidden = '__proto__';
 
 /** Returns why the bytes of a message have a name that is not accepted; undefined if none. Pure. */

@@ -25,7 +25,7 @@ export interface AnswerTurn {
 /** The streams of these connections end. */
 export interface StreamsEnd {
   readonly type: 'end';
-  /** The delay of each, in ms, by its connection. */
+  /** The delay of the end of each stream, in ms, by its connection. */
   readonly after: ReadonlyMap<number, number>;
   readonly why: 'the server ends' | 'others wait';
 }

@@ -6,7 +6,7 @@ import { clientLimits } from './client-limits.ts';
 
 export type StreamMessage =
   | { readonly type: 'request'; readonly request: EnvoyRequest }
-  /** It was not decoded, since it cannot come from a proxy. */
+  /** The request was not decoded, since it cannot come from a proxy. */
   | { readonly type: 'refused'; readonly reason: string };
 
 /** A stream of gRPC for Node; its answers are encoded already. */

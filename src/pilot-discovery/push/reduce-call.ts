@@ -18,7 +18,7 @@ import type { AnswerStep } from './write-answer.ts';
 
 /** The stream of one client, and the answers that are not written yet, the oldest first. */
 export interface CallState {
-  /** Its first request says whether it is a proxy. */
+  /** The first request says whether the client is a proxy. */
   readonly proxy: ProxyStream;
   /** Undefined unless the client is another control plane. */
   readonly config: ConfigStream | undefined;

@@ -17,7 +17,7 @@ import { outboundDiscovery, type OutboundInputs } from './outbound-discovery.ts'
 /**
  * Returns the cluster to which a gateway passes connections whose server name is that of the
  * cluster. The client has encrypted them, so the cluster adds no TLS, and it has only endpoints
- * that support mutual TLS. Undefined if DNS would resolve its endpoints, but it has none.
+ * that support mutual TLS. Undefined if DNS would resolve the endpoints, but there are none.
  */
 export function sniCluster(
   { environment, node, service, rule, ...inputs }: OutboundInputs,

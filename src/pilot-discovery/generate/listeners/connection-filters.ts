@@ -19,7 +19,7 @@ interface Route {
 
 /** The services and the reports that all chains of a proxy share. */
 export interface ChainScope {
-  /** Those that have a DestinationRule for the proxy. */
+  /** The services that have a DestinationRule for the proxy. */
   readonly services: Services;
   readonly reporting: Reporting;
 }

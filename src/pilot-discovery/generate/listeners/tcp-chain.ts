@@ -51,7 +51,9 @@ const tunneling = ({ method, targetHost, targetPort }: Tunnel) => ({
   usePost: method === 'POST',
 });
 
-/** Returns the filters of a TCP chain: that of its protocol, if there is one, then the proxy. */
+/**
+ * Returns the filters of a TCP chain: the filter of its protocol, if there is one, then the proxy.
+ */
 export function tcpFilters(
   reporting: Pick<Reporting, 'accessLog'>,
   target: Target,

@@ -35,11 +35,11 @@ interface Plan {
 
 /** The requests that virtual hosts of a port are for. */
 type Requests =
-  /** Those to a listener of the port. */
+  /** Requests to a listener of the port. */
   | { readonly to: 'port' }
-  /** Those to one service, whatever host they name. */
+  /** Requests to one service, whatever host they name. */
   | { readonly to: 'service'; readonly host: string }
-  /** Those that name the port themselves, at a listener for all ports. */
+  /** Requests that name the port themselves, at a listener for all ports. */
   | { readonly to: 'named-port' };
 
 /** Returns the virtual hosts of a listener for all ports of its services, sorted by name. */

@@ -12,7 +12,7 @@ type Rule = Resource<'DestinationRule'>;
 
 /** The rule of a host: one DestinationRule, or several of one namespace that were merged. */
 export interface MatchedRule {
-  /** The namespace of the oldest of them. */
+  /** The namespace of the oldest DestinationRule. */
   readonly namespace: string;
   readonly name: string;
   readonly spec: DestinationRule;

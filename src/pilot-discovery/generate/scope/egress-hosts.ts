@@ -4,7 +4,10 @@ import { isWildcard, isWithin } from '../../istio/fields/wildcard-host.ts';
 /** The hosts that a block of a Sidecar names for one namespace, or for all. */
 export interface NamedHosts {
   readonly hasService: (host: string) => boolean;
-  /** Returns whether a host of a VirtualService includes one of them, or the other way round. */
+  /**
+   * Returns whether a host of a VirtualService includes one of the named hosts, or is included in
+   * one.
+   */
   readonly meets: (host: string) => boolean;
 }
 

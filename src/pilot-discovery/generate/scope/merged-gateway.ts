@@ -45,7 +45,8 @@ const none: MergedGateway = { listeners: [], routes: new Map() };
 const merged = memoTable<MergedGateway>();
 
 /**
- * Merges the Gateways that select a proxy. Returns the same object as long as they are the same.
+ * Merges the Gateways that select a proxy. Returns the same object as long as these Gateways are
+ * the same.
  */
 export function mergedGatewayOf(environment: Environment, node: ProxyNode): MergedGateway {
   if (node.role !== 'router') return none;

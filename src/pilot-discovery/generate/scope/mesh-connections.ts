@@ -82,7 +82,9 @@ interface Asked {
   readonly services: Services;
 }
 
-/** Returns the chains by server name. If a rule has one, other connections have no chain. */
+/**
+ * Returns the chains by server name. If a rule applies, connections with other names have no chain.
+ */
 function tlsChains(rules: readonly Rule[], request: Asked): readonly ConnectionChain[] {
   const { binding, services } = request;
   const chains = rules.flatMap((rule) =>

@@ -187,7 +187,10 @@ const byEndpoint = memoTable<readonly VisibleService[]>();
 const boundNow = memoTable<readonly (ServiceEndpoints | undefined)[]>();
 const steady = steadyLists<ServiceEndpoints | undefined>();
 
-/** Returns the endpoints on which bindings depend: the same object as long as they are the same. */
+/**
+ * Returns the endpoints on which bindings depend. As long as these are the same, the list is the
+ * same object.
+ */
 export function boundEndpoints(
   { endpoints }: Pick<Environment, 'endpoints'>,
   services: Services,

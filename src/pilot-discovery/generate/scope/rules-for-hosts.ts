@@ -11,7 +11,7 @@ type Rule = Resource<'VirtualService'>;
 /** A VirtualService, with the hosts to which it applies at one port. */
 export interface Governed<S> {
   readonly rule: Rule;
-  /** Those of its hosts that are not services. */
+  /** The hosts of the VirtualService that are not services. */
   readonly hosts: readonly string[];
   readonly services: readonly S[];
 }

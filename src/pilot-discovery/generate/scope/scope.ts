@@ -95,7 +95,9 @@ export function scopeOfVirtualServices(
 
 const ofExports = memoTable<Namespaces>();
 
-/** Returns the scope of exported VirtualServices: each namespace that they name has one. */
+/**
+ * Returns the scope of exported VirtualServices: each namespace that they name has its own scope.
+ */
 export const scopeOfExports = (
   { virtualServices }: Pick<Environment, 'virtualServices'>,
   namespace: string,
@@ -111,7 +113,7 @@ export const scopeOfExports = (
 
 const ofCallers = memoTable<Namespaces>();
 
-/** Returns the scope of callers: each namespace that a match names has one. */
+/** Returns the scope of callers: each namespace that a match names has its own scope. */
 export function scopeOfCallers(
   environment: Pick<Environment, 'services' | 'virtualServices'>,
   { namespace }: Pick<ProxyNode, 'namespace'>,

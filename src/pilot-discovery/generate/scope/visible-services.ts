@@ -33,7 +33,8 @@ export type Services = ReadonlyMap<string, VisibleService>;
  * Returns the services visible to a proxy, one for each host, oldest first. The service of a host
  * is that of the proxy's own namespace, else the first: a Service of Kubernetes, else the oldest.
  * Entries of one namespace for a host that have the same resolution are one service, with the
- * ports, addresses and names of all. Returns the same object as long as the services are the same.
+ * ports, the addresses and the names in certificates of all entries. Returns the same object as
+ * long as the services are the same.
  */
 export function visibleServices(
   { services }: Environment,

@@ -7,7 +7,7 @@ export const isOfIstio = (apiVersion: string): boolean =>
 
 /**
  * Describes a document that belongs to another program: to Kubernetes, to the Gateway API, to a
- * tool. Undefined for a document that may be a rule, or the first half of one.
+ * tool. Undefined for a document that may be a rule, even an incomplete one.
  */
 export function foreignDocument(
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },

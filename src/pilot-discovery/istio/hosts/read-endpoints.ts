@@ -15,7 +15,9 @@ import {
 } from '../fields/members.ts';
 import { endpointPorts, podName } from './read-endpoint-slice.ts';
 
-/** The limits of the EndpointSlices that Kubernetes makes of it, and of a Service's ports. */
+/**
+ * The limits of the EndpointSlices that Kubernetes makes of Endpoints, and of a Service's ports.
+ */
 const most = { subsets: 256, addresses: 1_000 };
 
 /** Kubernetes makes no EndpointSlices of Endpoints with this label. */

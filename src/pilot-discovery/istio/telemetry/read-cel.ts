@@ -61,7 +61,7 @@ interface Part {
 
 /** The result of reading: the first mistake, and the names that the expression looks up. */
 export interface CelReading {
-  /** Why Envoy refuses it; undefined if it does not. */
+  /** Why Envoy refuses the expression; undefined if it does not. */
   readonly flaw: string | undefined;
   readonly roots: ReadonlySet<string>;
 }

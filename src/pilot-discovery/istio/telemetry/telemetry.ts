@@ -34,7 +34,7 @@ export interface TracingEntry {
   readonly spans: 'on' | 'off' | undefined;
   /** In percent. */
   readonly sampling: number | undefined;
-  /** If there are none, those of the ProxyConfig apply. */
+  /** If undefined, the tags of the ProxyConfig apply. */
   readonly customTags: readonly CustomTag[] | undefined;
   readonly istioTags: 'on' | 'off' | undefined;
   readonly sampledBy: SampledBy | undefined;
