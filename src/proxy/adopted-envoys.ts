@@ -48,8 +48,8 @@ export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
 }
 
 /**
- * Whether a path can be an address file. An Envoy beside another one, and one that was replaced,
- * have files with a suffix.
+ * Whether a path can be an address file. The files of an Envoy beside another one, and of an Envoy
+ * that was replaced, have a suffix.
  */
 function isAddressFile(path: string, folder: string): boolean {
   return (

@@ -186,7 +186,7 @@ function reasonOf(error: unknown): string {
   return (String(stderr ?? '').trim() || message).split('\n')[0] ?? message;
 }
 
-/** Returns the length of the log; 0 if there can be none: Envoy runs without it. */
+/** Returns the length of the log; 0 if it cannot be opened: Envoy also runs without a log. */
 function lengthOf(logFile: string): number {
   try {
     return withLog(logFile, (_, length) => length);

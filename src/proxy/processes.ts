@@ -148,7 +148,7 @@ function formerAddress(addressFile: string): string {
   return `${addressFile}-former`;
 }
 
-/** Publishes the admin endpoint of a process in the place of those of others. */
+/** Publishes the admin endpoint of a process in the place of any other process. */
 function replaceAdmin(
   process: RunningProcess,
   running: ReadonlySet<RunningProcess>,

@@ -22,7 +22,7 @@ export interface ServiceCounts {
   readonly connections: ReadonlyMap<string, number>;
 }
 
-/** The question whose answer {@link serviceCounts} parses. */
+/** The path of the request whose answer {@link serviceCounts} parses. */
 export const serviceQuestion = `/stats?histogram_buckets=detailed&filter=${encodeURIComponent(
   '^(http\\..+\\.downstream_rq_(completed|5xx|time)|cluster\\..+\\.(membership_(healthy|total)|upstream_rq_(completed|5xx|time))|listener\\..+\\.downstream_cx_active)$',
 )}`;
@@ -31,7 +31,7 @@ const mostClusters = 10_000;
 /** The longest name, in characters. */
 const longestName = 200;
 
-/** Parts of a cluster or of a listener: the counts of the whole include them. */
+/** Statistics of a part of a cluster or listener, which the counts of the whole include. */
 const part = /\.(?:external|internal|canary|zone\.[^.]+\.[^.]+|worker_\d+|main_thread)\.[^.]+$/;
 
 /** Envoy uses these clusters to ask the agent or the control plane, which other metrics report. */

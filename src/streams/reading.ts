@@ -6,7 +6,7 @@ export interface Change {
   /** The path of a file, or the name of a member; '' for the source as a whole. */
   readonly part: string;
   /**
-   * A text by which a person recognizes it, before and after the change, if there is one: the
+   * A text by which a person recognizes the part, before and after the change, if it has one: the
    * serial of a certificate.
    */
   readonly from?: string;

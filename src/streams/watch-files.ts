@@ -66,7 +66,7 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
     // below.
     listed.delete('/');
     // It also reads the state of every entry of a folder at each event, even of a folder within the
-    // listed one. That is too slow for a folder that a path leads to, and for an /etc on the way.
+    // listed one. That is too slow for a folder that a path leads to, or passes, such as /etc.
     for (const folder of folders)
       if (!listed.has(folder))
         subscriber.add(

@@ -31,7 +31,7 @@ const verdicts: Record<string, Verdict> = {
 };
 
 /**
- * Makes a proxy whose processes are cold marbles, so that the subscription diagram of one,
+ * Makes a proxy whose processes are cold marbles, so the subscription diagram of a process,
  * `lives[epoch]`, shows its life. SIGTERM ends it cleanly, and SIGKILL by the signal. A launch
  * without a process in the script is an error. Each answer, and each end after a signal, comes
  * after {@link answerTime}.

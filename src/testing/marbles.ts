@@ -9,7 +9,7 @@ import { type RunHelpers, TestScheduler } from 'rxjs/testing';
  * its beginning.
  *
  * @param test draws the inputs and the expected results
- * @param compare throws if the two differ; that of a test framework knows the framework's matchers
+ * @param compare throws if the two differ; give that of the test framework to use its matchers
  */
 export const marbles =
   (

@@ -1,15 +1,15 @@
 import { map, merge, type Observable, type SchedulerLike, switchMap, take, timer } from 'rxjs';
 import type { ProxyEvent } from './proxy-stream.ts';
 
-/** A proxy that comes back asks at once for all types that it has: the time for this, in ms. */
+/** How long a proxy that connects again may take to request all its types, in ms. */
 const introduction = 1_000;
 
-/** The time to ACK clusters, to ask for their endpoints, and to ACK those, in ms. */
+/** How long a proxy may take to ACK clusters, and to request and ACK their endpoints, in ms. */
 const warming = 5_000;
 
 /**
  * Emits when the time to wait for a proxy is over: `introduced` once, 1 s after its first request;
- * `warmed` 5 s after the last answer with clusters. Completes when both sources have.
+ * `warmed` 5 s after the last answer with clusters. Completes after both sources.
  */
 export function waitLimits(
   request$: Observable<unknown>,

@@ -47,7 +47,7 @@ const services = ['istiod', 'istiod-remote', 'istio-pilot'];
  * Returns how the certificate authority runs, from the environment. A value that cannot be read
  * gets its default, and a problem. Pure.
  *
- * @param namespace that of the control plane
+ * @param namespace the namespace of the control plane
  */
 export function caConfig(
   env: Readonly<Record<string, string | undefined>>,

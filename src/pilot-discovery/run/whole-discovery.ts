@@ -166,8 +166,8 @@ function failureOf(
 }
 
 /**
- * Returns a problem if only some files of the secure port are named: it needs all of them. The
- * roots alone are added to those of the port's other certificate.
+ * Returns a problem if only some files of the secure port are named: it needs all of them. If only
+ * the roots are named, they are added to the roots that the port has already.
  */
 function incomplete({
   tlsCertFile = '',

@@ -64,7 +64,7 @@ interface Authority {
   readonly fields: IssuerFields;
 }
 
-/** Returns the authorities that vouch for others now, each once. */
+/** Returns the authorities that have not expired and whose keys can be read, each once. */
 function livingAuthorities(
   authorities: readonly X509Certificate[],
   now: number,

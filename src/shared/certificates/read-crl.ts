@@ -6,7 +6,7 @@ import { type DerElement, derElements, oid, tags } from './der.ts';
 export interface Crl {
   /** The subject of the authority that has signed it, DER. */
   readonly issuer: Uint8Array;
-  /** The identifier of the key that has signed it; undefined if it does not say. */
+  /** The identifier of the key that has signed the list; undefined if the list has none. */
   readonly keyId: Uint8Array | undefined;
   /** In ms since 1970. Envoy accepts a list until `nextUpdate`, which may be Infinity. */
   readonly thisUpdate: number;

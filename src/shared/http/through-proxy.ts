@@ -4,7 +4,7 @@ import { Observable } from 'rxjs';
 import { localLookup } from './local-lookup.ts';
 import { bare } from './outside-proxy.ts';
 
-/** Returns the place of a proxy and the credentials for it, from its URL. Pure. */
+/** Returns the host and the port of a proxy, and the credentials for it, from its URL. Pure. */
 function proxyAt(proxy: string) {
   const { hostname, port, host, username, password } = new URL(proxy);
   const credentials = Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString(

@@ -4,7 +4,7 @@ import type { KubeAccess } from './access.ts';
 /** A program, as the audit log of the API knows it. */
 export type KubeProgram = 'pilot-agent' | 'pilot-discovery';
 
-/** Returns a question to an API server, with the credentials for it. Pure. */
+/** Returns the options of a request to an API server, with the credentials for it. Pure. */
 export const accessQuestion = (
   { token, ca, cert, key, servername }: KubeAccess,
   program: KubeProgram,

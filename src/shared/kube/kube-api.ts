@@ -205,7 +205,7 @@ const answered =
         )
       : refusal(where, message, forbidden).pipe(map(unanswered));
 
-/** Adds the object to write to a question, if there is one. */
+/** Returns a request with the object to write, if there is one. */
 function withBody(question: HttpQuestion, written: Written | undefined): HttpQuestion {
   if (written === undefined) return question;
   const { method, type, body } = written;

@@ -74,7 +74,7 @@ export function listObjects(
   );
 }
 
-/** Returns the objects so far after one more answer; a page without `next` is the last one. */
+/** Returns all objects so far, with those of one more answer. The last page has no `next`. */
 function nextPage(
   before: Page,
   answer: KubeAnswer,

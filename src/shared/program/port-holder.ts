@@ -36,7 +36,7 @@ export function portHolder(port: number, host = ''): PortHolder | undefined {
   return portHolders(port, host)[0];
 }
 
-/** Returns all of them, each process once; see {@link portHolder}. */
+/** Returns all programs that {@link portHolder} could return, each process once. */
 export function portHolders(port: number, host = ''): readonly PortHolder[] {
   const sockets = listeners(port).filter(({ address }) => standsInTheWay(address, host));
   if (sockets.length === 0) return [];
@@ -120,7 +120,7 @@ function commandOf(pid: string): string {
   return script === '' || script.startsWith('-') ? name : `${name} ${script}`;
 }
 
-/** Returns `otherwise` if the process ends meanwhile or may not be seen. */
+/** Returns the result of `look`; `otherwise` if the process has ended or may not be seen. */
 function or<T>(otherwise: T, look: () => T): T {
   try {
     return look();

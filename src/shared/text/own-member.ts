@@ -1,6 +1,6 @@
 /**
- * Returns an object's own member. Every plain object inherits members such as `constructor`, so
- * that a name from outside finds something even in an empty one. Pure.
+ * Returns an object's own member. Every plain object inherits members such as `constructor`, so a
+ * name from outside could find a member even in an empty object. Pure.
  *
  * ```ts
  * ownMember({ cds: 1 }, 'cds'); // 1

@@ -56,7 +56,7 @@ export class QuickCursor {
     while (this.code() === space) this.position += 1;
   }
 
-  /** Moves from the start of a line to the next character that is no space and no comment. */
+  /** Moves from the start of a line past spaces and comments to the next character. */
   toLine(start: number): void {
     const { length } = this.text;
     for (this.lineStart = start; this.lineStart < length;) {

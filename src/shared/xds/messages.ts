@@ -39,7 +39,7 @@ export interface EnvoyRequest {
         readonly kind: 'all';
         readonly names: readonly string[];
         readonly version: string;
-        /** Equal for equal names. With it, the names are decoded when they are first read. */
+        /** Equal for equal names. If it is given, the names are decoded only when they are read. */
         readonly digest?: string;
       }
     | {

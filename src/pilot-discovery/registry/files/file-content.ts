@@ -10,7 +10,7 @@ import type { Steps } from '../../../shared/text/steps.ts';
 import { documentsOf } from './documents.ts';
 import type { FileDocument } from './file-document.ts';
 
-/** Reads resources and flaws from a text, in steps. Their lines are those of the text. */
+/** Reads resources and flaws from a text, in steps. Their lines count from its start. */
 export type ReadResources = (text: string, place: FilePlace) => Steps<Omit<Contents, 'before'>>;
 
 export interface FilePlace {

@@ -27,7 +27,7 @@ export const keysSourceName = 'keys';
 /** Keys that a rule needs. */
 export interface WantedKeys {
   readonly from: KeysAddress;
-  /** The resources that have such a rule, and its place in them. */
+  /** The resources with such a rule, each with the place of the rule. */
   readonly users: readonly Pick<Flaw, 'key' | 'origin' | 'field'>[];
 }
 

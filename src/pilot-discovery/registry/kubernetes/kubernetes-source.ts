@@ -34,7 +34,7 @@ const path = 'the Kubernetes API';
 
 /**
  * Emits the resources of a Kubernetes API, in all namespaces: all that exist, then `synced`, then
- * the changes. The readers are those of files. A kind that the API does not have yet is asked for
+ * the changes. Resources are read as in files. A kind that the API does not have yet is asked for
  * again. If the API is away, or does not allow a kind, the known resources stay until it answers.
  *
  * Cold; never completes, never errors.

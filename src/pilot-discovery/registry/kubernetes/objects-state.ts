@@ -21,7 +21,7 @@ export type ReadKubeObject = (object: KubeObject) => ReadText;
 /** The last reading of an object. */
 interface ObjectReading {
   readonly resourceVersion: string;
-  /** The resource in use: that of the object, its last good version, or one that closes. */
+  /** The resource in use: that of the object, its last good version, or a stricter one. */
   readonly resource: AnyResource | undefined;
   readonly flaws: readonly Flaw[];
 }

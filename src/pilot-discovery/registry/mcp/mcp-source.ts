@@ -62,7 +62,7 @@ const slice = 8;
 
 /**
  * Emits the resources of Istio that another control plane has: all that exist, then `synced`, then
- * the changes. The readers are those of files. If the server is away, or an answer cannot be read,
+ * the changes. Resources are read as in files. If the server is away, or an answer cannot be read,
  * the known resources stay until it answers.
  *
  * If the options name namespaces, it also asks for those that their Sidecars name. If a Sidecar
