@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       event: 'service',
       data: { at: told.at, state: 'silent', reason: 'connect ECONNREFUSED' },
     });
-    await service.getByText('Envoy does not say: connect ECONNREFUSED').waitFor();
+    await service.getByText('Envoy does not report it: connect ECONNREFUSED').waitFor();
   });
 
   it.each([
@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: `${name} …` }).click();
     expect(await page.getByRole('dialog').locator('.grave').count()).toBe(name === 'Drain' ? 1 : 0);
     await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
-    await page.getByText(`${name}: the agent has been told.`).waitFor();
+    await page.getByText(`${name}: the agent has accepted the request.`).waitFor();
     expect([fake.orders, complaints]).toEqual([[path], []]);
   });
 

@@ -212,7 +212,7 @@ const mistakes: readonly (readonly [
     'match: { prefix: "/" }',
     'match: { prefix: "/", path: "/x" }',
     '24:27',
-    `${route}.match: has a field twice, or two fields of which it may have one`,
+    `${route}.match: has a field twice, or two fields that exclude each other`,
   ],
   ['match: { prefix: "/" }', 'match: {}', '24:27', `${route}.match.path_specifier: is missing`],
   [

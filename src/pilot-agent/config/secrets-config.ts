@@ -3,8 +3,8 @@ import type { TlsFiles } from './certificate-files.ts';
 import { parseDuration, value } from '../../shared/text/value.ts';
 
 /**
- * The settings of the environment about the source of secrets. An empty text counts as not set.
- * Times in ms.
+ * The settings of the source of secrets, from environment variables. An empty text counts as not
+ * set. Times in ms.
  */
 export interface SecretsConfig {
   /** The path at which the token of the workload is mounted. */
@@ -27,10 +27,11 @@ export interface SecretsConfig {
   readonly workloadSocket: string;
   /** The path of the CRLs of the mesh; empty if they are not served. */
   readonly crlFile: string;
-  /** A variable names a path of the server's side, and of the client's. */
+  /** Whether a variable names a path for the server's side. */
   readonly namesServer: boolean;
+  /** Whether a variable names a path for the client's side. */
   readonly namesClient: boolean;
-  /** A variable names a certificate or a key of either side. */
+  /** Whether a variable names a certificate or a key, for either side. */
   readonly namesPair: boolean;
 }
 

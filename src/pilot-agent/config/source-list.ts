@@ -65,7 +65,7 @@ export const sourceList = z.array(
   z.discriminatedUnion(
     'kind',
     [forms.files, forms.http, forms.kube, forms.consul],
-    `is not a source: its kind is one of ${kinds}`,
+    `is not a source: its kind must be one of ${kinds}`,
   ),
   'is not a list of sources',
 );

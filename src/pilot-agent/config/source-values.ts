@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isIpAddress, parseHostPort, portNumber } from '../../shared/text/host-port.ts';
 import { parseDuration, value } from '../../shared/text/value.ts';
 
-/** The access to sources that do not specify it themselves. */
+/** How sources are reached that do not specify it themselves. */
 export interface Reach {
   readonly kubeconfig: string;
   readonly consul: {

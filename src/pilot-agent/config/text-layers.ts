@@ -46,8 +46,8 @@ interface Text {
  * parsed is a problem, and not a layer.
  *
  * A mistake in an annotation is only a warning, and the lower layers apply: an annotation must not
- * keep a proxy from serving. In the other texts this applies only to optional fields. (With a wrong
- * status port the Go agent has no status server.) Pure.
+ * keep a proxy from serving. In the other texts, only a mistake in an optional field is a warning.
+ * (With a wrong status port the Go agent has no status server.) Pure.
  */
 export function textLayers({ mesh, proxyConfig, annotation, annotations, warnings }: Layers): {
   readonly layers: readonly Layer[];

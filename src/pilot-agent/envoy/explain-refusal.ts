@@ -34,7 +34,7 @@ async function explained(config: Usable, words: string, binary: string): Promise
   const layers = await layersOf(config);
   const field = findField(refusal, layers);
   const place = await placeOf(refusal, field, layers);
-  const shown =
+  const placeExcerpt =
     place === undefined ? undefined : excerpt(place.layer.template ?? place.layer.text, place);
   const near = await suggestion(refusal, field, layers, binary).catch(() => undefined);
   const where =
@@ -48,7 +48,10 @@ async function explained(config: Usable, words: string, binary: string): Promise
   ]
     .filter((part) => part !== '')
     .join(': ');
-  return { reason: reason.slice(0, longest), ...(shown !== undefined && { excerpt: shown }) };
+  return {
+    reason: reason.slice(0, longest),
+    ...(placeExcerpt !== undefined && { excerpt: placeExcerpt }),
+  };
 }
 
 interface Place extends TextPosition {

@@ -101,10 +101,10 @@ export function findEnvoy({
 
   const envoyBin = env['ENVOY_BIN'];
   const cached = join(cacheDir, version, 'envoy');
-  const looked: string[] = [];
+  const searched: string[] = [];
   const usable = (path: string) => {
     const wrong = flaw(path);
-    if (wrong !== undefined) looked.push(`${path} ${wrong}`);
+    if (wrong !== undefined) searched.push(`${path} ${wrong}`);
     return wrong === undefined;
   };
 
@@ -113,11 +113,11 @@ export function findEnvoy({
     return { ok: true, path: envoyBin, from: 'envoy-bin' };
   const path = findExecutable('envoy', env['PATH']);
   if (path !== undefined) return { ok: true, path, from: 'path' };
-  looked.push('envoy is not in PATH');
+  searched.push('envoy is not in PATH');
   if (usable(cached)) return { ok: true, path: cached, from: 'cache' };
   return {
     ok: false,
-    reason: `no Envoy found: ${looked.join(', ')}; give --binaryPath, set ENVOY_BIN, or run: pilot-agent envoy install`,
+    reason: `no Envoy found: ${searched.join(', ')}; give --binaryPath, set ENVOY_BIN, or run: pilot-agent envoy install`,
   };
 }
 

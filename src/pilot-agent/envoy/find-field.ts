@@ -82,7 +82,7 @@ function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FieldM
     );
   const items = from.filter(({ value }) => Array.isArray(value)).flatMap(members);
   if (items.length > 0) return follow(items.slice(step, step + 1), rest) ?? { spot, left };
-  // The text has one message instead of a list, or a map, whose order is unknown.
+  // The text has no list here. It has one message in its place, or a map, whose order is unknown.
   const matches = [...from, ...from.flatMap(members)].flatMap(
     (start) => follow([start], rest) ?? [],
   );
@@ -125,7 +125,10 @@ function spots(spot: Spot): readonly Spot[] {
   return [spot, ...members(spot).flatMap(spots)];
 }
 
-/** Returns the first of several equal values; for a duplicate, the last one. */
+/**
+ * Returns the first value that equals `text`; if Envoy refuses a duplicate, the last one. If no
+ * value equals `text`, returns the only value that contains it.
+ */
 function findValue(text: string, whole: readonly Spot[], problem: string): FieldMatch | undefined {
   const texts = whole.flatMap(spots).filter(({ value }) => typeof value === 'string');
   const same = texts.filter(({ value }) => value === text);

@@ -25,7 +25,7 @@ const inJson =
 
 /** Envoy's phrases about a user's text, with plainer ones. */
 const plainer: readonly (readonly [envoy: RegExp, plain: string])[] = [
-  [/^embedded message failed validation$/, 'is not in order'],
+  [/^embedded message failed validation$/, 'is not valid'],
   [/^value length must be at least 1 (?:characters|bytes)$/, 'is missing or empty'],
   [/^value must contain at least 1 item\(s\)$/, 'is missing or empty'],
   [/^(?:value )?is required$/, 'is missing'],
@@ -109,10 +109,10 @@ function unreadable(words: string): RefusalWords {
       path,
       values: [value],
     };
-  // Envoy reads the two in random order.
+  // Envoy reads the two fields in random order, so the path is that of the message around them.
   if (/^'.*' has already been set \(/.test(what))
     return {
-      problem: 'has a field twice, or two fields of which it may have one',
+      problem: 'has a field twice, or two fields that exclude each other',
       path: path.replace(/\.?[^.]+$/, ''),
     };
   return { problem: plain(what, type), path, ...(position !== undefined && { position }) };

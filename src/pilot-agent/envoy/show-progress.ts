@@ -34,7 +34,7 @@ export function showProgress(output: {
         if (progress.pinned) passing('checking the sha256');
         else
           lasting(
-            `Envoy ${progress.version} is not pinned here: pip's own check of the download is all there is`,
+            `Envoy ${progress.version} is not the pinned version: only pip checks the download`,
           );
         return;
       case 'unpacking':

@@ -1,6 +1,6 @@
 import { type Advice, partsOf } from './advice.ts';
 
-/** Shows what to do about a trouble, behind a line that opens it. */
+/** Shows what to do about a trouble, after a click on its line. */
 export function AdviceView({
   advice: { cause, command, fix },
   anchor,

@@ -12,7 +12,7 @@ import { age } from './time-text.ts';
 /** A trouble that somebody should look at. */
 export interface Attention {
   readonly level: 'bad' | 'warn';
-  /** Crashes and refusals have their own signs, as in the timeline. */
+  /** Crashes and refusals have their own symbols, as in the timeline. */
   readonly kind: 'crash' | 'refused' | 'other';
   /** With the cause, if it is known. */
   readonly text: string;

@@ -49,7 +49,7 @@ export function areas(series: readonly Series[], area: Area): readonly Path[] {
     .reverse();
 }
 
-/** Draws series as lines, which stop at times without a look. Pure. */
+/** Draws series as lines, which have gaps at times without a value. Pure. */
 export function lines(series: readonly Series[], area: Area): readonly Path[] {
   return series.map(({ name, epoch, points }) => ({
     name,

@@ -29,7 +29,7 @@ export function ControlPlane({ controlPlane, now }: Props) {
           >
             {state}
           </span>
-          {by === 'envoy' ? <span class="dim"> Envoy asks it itself</span> : null}
+          {by === 'envoy' ? <span class="dim"> Envoy itself connects to it</span> : null}
           {since === undefined ? null : (
             <span class="dim"> for {age(now - Date.parse(since))}</span>
           )}

@@ -4,8 +4,8 @@ import { age, duration } from './time-text.ts';
 const reasons: Readonly<Record<EpochReport['why'], string>> = {
   first: 'the first one',
   change: 'a change',
-  'by hand': 'asked for by hand',
-  again: 'again, after an end',
+  'by hand': 'requested by hand',
+  again: 'again, after Envoy ended',
   rescue: 'a rescue',
   adopted: 'left by an earlier agent',
 };
@@ -34,7 +34,7 @@ export function exitText(exit: NonNullable<EpochReport['exit']>): string {
     failed: `ended with ${exit.code ?? 'an error'}`,
     signaled: `ended by ${exit.signal ?? 'a signal'}`,
     'spawn-failed': `was not started: ${exit.reason ?? 'no reason is known'}`,
-    unknown: 'ended, nobody knows how',
+    unknown: 'ended, and how is not known',
   };
   return `${exit.expected ? '' : exit.kind === 'spawn-failed' ? '' : 'crash: '}${how[exit.kind]}${exit.outOfMemory === true ? ', out of memory' : ''}`;
 }

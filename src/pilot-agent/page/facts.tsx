@@ -70,7 +70,7 @@ export function Facts({ report, epochs, traffic, isAway, now }: Props) {
               : `sent ${age(now - Date.parse(controlPlane.pushedAt))} ago`
           }
         >
-          {controlPlane.state === 'unknown' ? 'asked by Envoy' : controlPlane.state}
+          {controlPlane.state === 'unknown' ? 'used by Envoy' : controlPlane.state}
         </Fact>
       )}
       {first === undefined ? null : (
@@ -100,7 +100,7 @@ function Fact({ name, tone = '', more = '', children }: FactProps) {
   );
 }
 
-/** Returns the rate per second over the last three looks, so that it does not flicker. */
+/** Returns the rate per second over the newest four reports, so that it does not flicker. */
 function rate(traffic: readonly TrafficReport[], what: 'requests' | 'failures'): number {
   const [before, now] = [traffic.at(-4) ?? traffic[0], traffic.at(-1)];
   const ms =

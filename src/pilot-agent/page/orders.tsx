@@ -17,7 +17,7 @@ const orders: readonly Order[] = [
     weight: 'light',
     asks: 'Start a new epoch of Envoy?',
     tells:
-      'It starts from the configuration as it is now and takes over the listening sockets. The one that runs drains. No connection is cut before the drain ends.',
+      'The new epoch starts from the current configuration and takes over the listening sockets. The current epoch drains. No connection is cut before the drain ends.',
   },
   {
     name: 'Drain',
@@ -25,7 +25,7 @@ const orders: readonly Order[] = [
     weight: 'grave',
     asks: 'Drain Envoy for good?',
     tells:
-      'This cannot be undone: to serve again, the agent has to be started again. It is no longer ready, it starts no further epoch, and Envoy sends its clients elsewhere.',
+      'This cannot be undone: only a new agent can serve again. This agent is no longer ready and starts no further epoch, and Envoy sends its clients elsewhere.',
   },
 ];
 
@@ -49,7 +49,9 @@ export function Orders({
     dialog.current?.close();
     void post(path).then((refusal) =>
       setAnswer(
-        refusal === undefined ? `${name}: the agent has been told.` : `${name} failed: ${refusal}`,
+        refusal === undefined
+          ? `${name}: the agent has accepted the request.`
+          : `${name} failed: ${refusal}`,
       ),
     );
   };

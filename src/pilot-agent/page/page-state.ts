@@ -29,8 +29,8 @@ export interface PageState extends AgentView<Logged> {
 
 export const nothing: PageState = { ...emptyAgentView, link: { kind: 'connecting' }, skew: 0 };
 
-/** The traffic is that of an hour. */
-const kept: Kept<Logged> = {
+/** The traffic of one hour is kept. */
+const limits: Kept<Logged> = {
   epochs: 2_000,
   traffic: 3_600,
   lines: 100_000,
@@ -48,7 +48,7 @@ export function afterMessage(before: PageState, message: PageMessage): PageState
     case 'live-event': {
       const { liveEvent, at: receivedAt } = message;
       const now = liveEvent.event === 'report' ? Date.parse(liveEvent.data.at) - receivedAt : skew;
-      return { ...withLiveEvent<Logged>(before, liveEvent, kept), link, skew: now };
+      return { ...withLiveEvent<Logged>(before, liveEvent, limits), link, skew: now };
     }
   }
 }

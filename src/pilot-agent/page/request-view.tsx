@@ -25,7 +25,7 @@ export function ServiceView({ service, who }: Props) {
       {who === 'nobody' ? <p class="none">No Envoy serves now.</p> : null}
       {who === 'envoy' && service === undefined ? <p class="none">Asking Envoy …</p> : null}
       {who === 'envoy' && service?.state === 'silent' ? (
-        <p class="none">Envoy does not say: {service.reason}. It is asked every 5 s.</p>
+        <p class="none">Envoy does not report it: {service.reason}. The agent asks every 5 s.</p>
       ) : null}
       {shown === undefined ? null : <Answers service={shown} />}
     </section>
@@ -131,7 +131,7 @@ function Listeners({ listeners: { count, first } }: Pick<Answering, 'listeners'>
   );
 }
 
-/** Shows the first rows, and the others behind a line that opens them. */
+/** Shows the first rows, and the others after a click. */
 function Rows({
   rows,
   count,

@@ -25,7 +25,10 @@ function joined(
   return `${Math.floor(ms / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** Does the same as {@link duration}, in whole seconds, for texts that change each second. Pure. */
+/**
+ * Writes a duration as {@link duration} does, but in whole seconds: for texts that change each
+ * second. Pure.
+ */
 export function age(ms: number): string {
   return ms < second
     ? '0 s'

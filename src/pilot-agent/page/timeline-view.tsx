@@ -126,7 +126,7 @@ export function TimelineView({
   );
 }
 
-/** The signs of the timeline, and their meanings. */
+/** The symbols of the timeline, and their meanings. */
 const legend = [
   ['starting', 'starting'],
   ['live', 'live'],

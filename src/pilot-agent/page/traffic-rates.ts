@@ -11,7 +11,7 @@ export interface Series {
 export interface Point {
   /** In ms since 1970. */
   readonly at: number;
-  /** Undefined: there was no look. */
+  /** Undefined: nothing was measured then. */
   readonly value: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface Charts {
   readonly cpu: readonly Series[];
 }
 
-/** In ms. If two looks are farther apart, the time between them has no values. */
+/** In ms. If two reports are farther apart, the chart has a gap between them. */
 const longestStep = 5_000;
 
 interface Step {
@@ -37,7 +37,7 @@ interface Step {
   readonly now: TrafficReport;
 }
 
-/** Returns the content of the charts, from the looks since a time. Pure. */
+/** Returns the content of the charts, from the reports since a time. Pure. */
 export function charts(traffic: readonly TrafficReport[], since: number): Charts {
   const steps = traffic.flatMap((now, index): readonly Step[] => {
     const before = traffic[index - 1];
@@ -100,7 +100,7 @@ function series(
   return { name: nameOf(epoch), epoch, points };
 }
 
-/** Counts of a new epoch begin at 0. If a count falls, the counter is another one. */
+/** The counts of a new epoch begin at 0. A count that falls has started again: its rate is 0. */
 function rateOf(epoch: number, what: 'requests' | 'failures'): (step: Step) => number | undefined {
   const count = ({ byEpoch }: TrafficReport) =>
     byEpoch.find((counts) => counts.epoch === epoch)?.[what];

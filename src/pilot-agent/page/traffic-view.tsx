@@ -15,7 +15,7 @@ interface Props {
 /** Shows small charts of Envoy's traffic and resources, over the time of the timeline. */
 export function TrafficView({ traffic, span, who }: Props) {
   const [pointed, point] = useState<number>();
-  // In whole seconds, so that it is not computed for each frame.
+  // In whole seconds, so that the charts are not computed for each frame.
   const since = Math.floor(span.from / 1000) * 1000;
   const { requests, failures, connections, memory, cpu } = useMemo(
     () => charts(traffic, since),

@@ -37,7 +37,7 @@ export interface EpochReport {
   readonly hash: string;
   readonly lineage: number;
   readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'adopted';
-  /** The changes since the previous epoch, and who asked for it. */
+  /** The changes since the previous epoch, and who asked for a restart. */
   readonly changed: readonly Change[];
   /** For an adopted epoch, the time of its adoption. */
   readonly launchedAt: string;

@@ -41,7 +41,7 @@ const stages = {
   waiting: 'waiting for its turn',
   fetching: 'waiting for its configuration',
   checking: 'being checked',
-  replacing: 'waiting for the end of the one before',
+  replacing: 'waiting for the end of the previous epoch',
 } as const;
 
 function row(report: EpochReport, now: number): readonly string[] {

@@ -20,8 +20,8 @@ export interface TrafficReport {
   /** The epoch that was asked; undefined if none answered. */
   readonly epoch?: number;
   /**
-   * HTTP requests that were answered since the first look; for listeners without HTTP, connections,
-   * if Envoy counts them.
+   * HTTP requests that were answered since the traffic was first measured; for listeners without
+   * HTTP, connections, if Envoy counts them.
    */
   readonly requests: number;
   /** The requests that were answered with 5xx. */
@@ -30,7 +30,7 @@ export interface TrafficReport {
   readonly connections: number;
   /** Requests in flight. */
   readonly active: number;
-  /** The epochs that served while somebody looked. */
+  /** The epochs that served while somebody was subscribed. */
   readonly byEpoch: readonly {
     readonly epoch: number;
     readonly requests: number;
@@ -59,9 +59,9 @@ export interface LogReport {
 export type LiveEvent =
   /** At once, and after each change, at most 5 times a second. */
   | { readonly event: 'report'; readonly data: Omit<AgentReport, 'epochs'> }
-  /** At once those that are kept, then each new or changed one. The number identifies it. */
+  /** At once the epochs that are kept, then each new or changed epoch, identified by its number. */
   | { readonly event: 'epochs'; readonly data: readonly EpochReport[] }
-  /** At once those of the last ten minutes in which somebody looked, then one a second. */
+  /** At once those of the last ten minutes in which somebody was subscribed, then one a second. */
   | { readonly event: 'traffic'; readonly data: readonly TrafficReport[] }
   /** Envoy's report of its service: at once, then every 5 s. */
   | { readonly event: 'service'; readonly data: ServiceReport }

@@ -29,7 +29,7 @@ import type { ConfigWithSources } from './start/shape-source.ts';
 
 export interface ServerPlans {
   readonly secrets: SecretsPlan;
-  /** Undefined if Envoy asks the control plane itself. */
+  /** Undefined if Envoy connects to the control plane itself. */
   readonly xds: XdsPlan | undefined;
   /** The configuration in effect: its control plane may differ from that of the start. */
   readonly validConfig$: Observable<ConfigWithSources>;

@@ -13,7 +13,7 @@ import { type XdsPlan, xdsPlan } from './secrets/xds-plan.ts';
 /** A valid configuration, and what follows from it. */
 export interface CheckedConfig extends EffectiveConfig {
   readonly plan: SecretsPlan;
-  /** Undefined if Envoy asks the control plane itself. */
+  /** Undefined if Envoy connects to the control plane itself. */
   readonly xds: XdsPlan | undefined;
 }
 
@@ -23,9 +23,9 @@ export function usableConfig(resolved: ResolvedConfig): Rest {
 }
 
 /**
- * Checks the configuration and everything that it names, as far as the machine does not matter:
- * metadata, template, authority. Rejects with one {@link Fatal} that lists all mistakes. It does
- * not check what follows from a wrong value.
+ * Checks the configuration, and what it names: metadata, template, authority. Leaves out what
+ * depends on the machine, and what follows from a wrong value. Rejects with one {@link Fatal} that
+ * lists all mistakes.
  */
 export async function checkedConfig(resolved: ResolvedConfig): Promise<CheckedConfig> {
   const { config, isCertain } = usableConfig(resolved);

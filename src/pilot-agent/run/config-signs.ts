@@ -18,7 +18,10 @@ export function toSign(sign: SourceSign<ShapedConfig>): ReadSign | PartFailed {
   return sign.type === 'source-failed' ? partFailed('sources', sign.error, sign.delayMs) : sign;
 }
 
-/** Says whether a sign is reported outside. A foreseen reading is not: nothing is decided yet. */
+/**
+ * Returns whether a sign becomes a sign of the run. A foreseen reading does not: a later one may
+ * replace it.
+ */
 export function isSourceSign(
   sign: ConfigSign,
 ): sign is Exclude<ReadSign, { type: 'foreseen' }> | PartFailed {

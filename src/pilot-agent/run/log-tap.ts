@@ -5,7 +5,7 @@ import { isoTime } from '../report/epoch-report.ts';
 import type { LogReport } from '../report/live-events.ts';
 
 /** The number of lines that are kept for later readers. */
-const kept = 500;
+const mostLines = 500;
 
 /** A log whose newest lines can be read. */
 export interface TappedLog extends AgentLog {
@@ -27,7 +27,7 @@ export function tapLog(log: AgentLog): TappedLog {
       log.write(line);
       const numbered = [(id += 1), asyncScheduler.now(), line] as const;
       lines.push(numbered);
-      if (lines.length > kept) lines.shift();
+      if (lines.length > mostLines) lines.shift();
       if (later$.observed) later$.next(report(numbered));
     },
     lines$: concat(

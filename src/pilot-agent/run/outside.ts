@@ -34,12 +34,12 @@ export const real: Outside = {
   random: () => Math.random(),
 };
 
-/** The means by which the program that an agent is a part of controls it. */
+/** How a program controls an agent that runs inside it. */
 interface OfProgram {
   /** Ends the agent, as SIGTERM does. */
   readonly signal: AbortSignal | undefined;
   readonly requests$?: Observable<StatusRequest>;
-  /** The agent obeys signals to the process. */
+  /** Whether the agent obeys signals to the process. */
   readonly obeys: boolean;
 }
 

@@ -42,7 +42,7 @@ export interface PilotAgentOptions {
   readonly proxy?: Proxy;
   /**
    * Receives each line of the log from `log_output_level` on. If left out, the log goes where
-   * `config` says: by default to stdout of the process, as that of the program does.
+   * `config` says: by default to stdout of the process, as with `pilot-agent proxy`.
    */
   readonly log?: (line: LogLine) => void;
   /**
@@ -152,10 +152,10 @@ function readiness(
 ): Observable<Readiness> {
   const ended$ = state$.pipe(ignoreElements(), endWith('ended'));
   const before$ = of('it has not been started yet').pipe(takeUntil(unready$));
-  const looked$ = unready$.pipe(
+  const checked$ = unready$.pipe(
     switchMap((reason$) => timer(0, look).pipe(exhaustMap(() => reason$))),
   );
-  return concat(merge(before$, looked$).pipe(takeUntil(ended$)), of('it has ended')).pipe(
+  return concat(merge(before$, checked$).pipe(takeUntil(ended$)), of('it has ended')).pipe(
     distinctUntilChanged(),
     map((reason): Readiness =>
       reason === undefined ? { type: 'ready' } : { type: 'unready', reason },

@@ -181,7 +181,7 @@ function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
   );
   return merge(status$, outside.requests()).pipe(
     connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
-      // A server that breaks and listens again later does not start a second life.
+      // If a server breaks and listens again later, the agent is not started a second time.
       const servers$ = requests$.pipe(
         ofType('listening'),
         exhaustMap(() => parts.servers$(validConfig$)),
@@ -252,7 +252,7 @@ function configSigns(run: Run, { requests$ }: Streams): Observable<ConfigSign> {
   return config$;
 }
 
-/** Runs the slow part of a check early, while its window is still open. */
+/** Runs the slow part of a check early, while the window of the changes is still open. */
 function ahead({ parts }: Run, signs$: Observable<ConfigSign>): Observable<never> {
   const { proxy } = parts.processes;
   return signs$.pipe(

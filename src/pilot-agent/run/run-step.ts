@@ -10,15 +10,15 @@ import { type RunEvent, type RunView, view, withFailure } from './state/view.ts'
  * fails, a line says so. Both count as failures of a part.
  */
 export function runStep(before: RunView, event: RunEvent): RunView {
-  const kept = attempted('timeline', () => view(before, event), agentAlone(before, event));
+  const next = attempted('timeline', () => view(before, event), agentAlone(before, event));
   const narration = attempted<readonly LogLine[]>(
     'log',
-    () => narrateRun({ value: event, before, state: kept.result }),
+    () => narrateRun({ value: event, before, state: next.result }),
     [],
   );
-  const failures = [...kept.failures, ...narration.failures];
+  const failures = [...next.failures, ...narration.failures];
   return {
-    ...failures.reduce(withFailure, kept.result),
+    ...failures.reduce(withFailure, next.result),
     lines: [...narration.result, ...failures.map(partLine)],
   };
 }

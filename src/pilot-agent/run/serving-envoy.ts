@@ -36,7 +36,7 @@ export function servingEnvoy(
   );
 }
 
-/** Sends the Envoy that serves the settings that need no new epoch. */
+/** Sends settings to the Envoy that serves, if they need no new epoch. */
 function runtime(
   config: AgentConfig,
   { admin, random }: ServingParts,
@@ -52,7 +52,7 @@ function runtime(
   return applyRuntime(wish$, admin, envoyLogLevels(config), random);
 }
 
-/** Reports when the certificates expire that each Envoy serves. */
+/** Reports the expiry of the certificates in files that each Envoy serves. */
 function expiry(config: AgentConfig, view$: Observable<RunView>): Observable<CertificateSign> {
   const live$ = view$.pipe(
     map(({ agent: { epochs } }) => newestLive(epochs)),

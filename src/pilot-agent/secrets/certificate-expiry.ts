@@ -65,9 +65,9 @@ export function expiryLead({
 }
 
 /**
- * Returns the warning that is due: none, that the certificate has expired, or that it is about to.
- * In the last case it is a number: how often the time left has halved since the first warning,
- * until half a day is left. Pure.
+ * Returns the warning that is due: `expired`, or a number if the certificate is about to expire;
+ * undefined for none. The number says how often the remaining time has halved since the first
+ * warning; it stops at half a day. Pure.
  */
 function stageOf(certificate: ServedCertificate, now: number): 'expired' | number | undefined {
   const left = certificate.expires - now;
@@ -80,8 +80,8 @@ function stageOf(certificate: ServedCertificate, now: number): 'expired' | numbe
 /**
  * Emits signs for the served certificates; `certificates$` emits a new list at each change. A sign
  * comes within a minute when a certificate is about to expire, and again each time half of the time
- * left has passed; at once when it has expired. Each sign comes once. As hot, and as endless, as
- * `certificates$`.
+ * left has passed; at once when it has expired. Each sign comes once. Hot if `certificates$` is.
+ * Does not complete.
  */
 export function expirySigns(
   certificates$: Observable<readonly ServedCertificate[]>,
@@ -140,8 +140,8 @@ function due(
 /**
  * Reads the certificates in `files` at each value of `served$`, which means that an Envoy is about
  * to serve them. Emits these certificates with their expiry, and then the signs of
- * {@link expirySigns}. Hot and endless as `served$`; never errors: a file that does not parse is
- * left out.
+ * {@link expirySigns}. Hot if `served$` is. Does not complete; never errors: a file that does not
+ * parse is left out.
  */
 export function certificateExpiry(
   files: readonly CertificateFile[],

@@ -58,7 +58,8 @@ const nothing: Kept = {
 
 /**
  * Turns the readings of a set, and the answers of Envoy, into the states of one of its secrets. If
- * a reading is refused or lacks the secret, or if Envoy NACKs it, the served secret stays.
+ * a reading is refused or lacks the secret, or if Envoy NACKs the secret, the one that is served
+ * stays.
  *
  * Emits when the state differs from the previous one.
  */
@@ -158,8 +159,9 @@ function secretOf(
 }
 
 /**
- * Emits the first of two sets once it can be served, and from that moment only this one; until then
- * the second, if that can be served. Emits when both have emitted. As cold as they are.
+ * Chooses between two sets, once both have emitted. Until the first set can be served, emits the
+ * second set if that can be served, otherwise the first. Afterwards emits only the first set. Cold
+ * if both are.
  */
 export function preferSet(
   first$: Observable<SetReading>,

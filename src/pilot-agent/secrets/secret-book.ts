@@ -58,8 +58,8 @@ const mostSecrets = 4_000;
 
 /**
  * Makes a book that looks a name up by `find`, once each time that the secret begins to be
- * followed. After a value of `over$`, no secret is followed after its last subscriber leaves: so an
- * ended agent does not keep its program alive. That value must be replayed.
+ * followed. After a value of `over$`, a secret is dropped as soon as its last subscriber leaves, so
+ * that an ended agent does not keep its program alive. `over$` must replay that value.
  */
 export function secretBook(
   find: (name: string) => SecretLookup,

@@ -3,7 +3,7 @@ import type { SetReading } from './secret.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
- * The data keys of a Secret, in the order of the Go agent: those of a generic one, then those of
+ * The data keys of a Secret, in the order of the Go agent: those of a generic Secret, then those of
  * `kubernetes.io/tls`.
  */
 export const dataKeys = {

@@ -31,7 +31,10 @@ export type Secret =
 export interface SecretSet {
   readonly pair?: Pair;
   readonly roots?: string;
-  /** The roots by trust domain, if the source separates them; `roots` are those of its own. */
+  /**
+   * The roots by trust domain, if the source separates them; `roots` are those of the workload's
+   * own trust domain.
+   */
   readonly trustDomains?: readonly TrustDomain[];
   readonly crl?: string;
 }

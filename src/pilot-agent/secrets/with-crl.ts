@@ -149,4 +149,4 @@ function readingsAfter(
 }
 
 const effectOf = (text: string): string =>
-  text === '' ? '; no certificate counts as revoked' : '; the CRLs before stay';
+  text === '' ? '; no certificate counts as revoked' : '; the previous CRLs stay in use';

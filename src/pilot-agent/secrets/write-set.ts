@@ -71,7 +71,10 @@ function swap(folder: string, files: Readonly<Record<string, string | Buffer>>):
   }
 }
 
-/** Puts a link at `path` in one step, whatever is there, through a folder of this user. */
+/**
+ * Puts a link at `path` in one step, in the place of whatever is there. Makes it in `folder` first,
+ * which belongs to this user.
+ */
 function link(target: string, path: string, folder: string): void {
   const beside = join(folder, '..link');
   symlinkSync(target, beside);

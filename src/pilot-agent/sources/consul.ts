@@ -32,8 +32,8 @@ const largest = 4 << 20;
  * Secrets are bytes instead of texts. For a service, it is an object of its instances that pass all
  * checks, each with address, port, tags and meta, and named `NODE/ID`.
  *
- * If Consul may not show the content, or has no leader and cannot know it, that is a failure, not
- * an empty content.
+ * If the token does not permit the content, or if Consul has no leader, that is a failure, not an
+ * empty content.
  */
 export function consul(watch: ConsulWatch, options: ConsulOptions = {}): ContributingSource {
   const isService = 'service' in watch;

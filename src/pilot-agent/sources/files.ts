@@ -41,10 +41,12 @@ const sizes: Readonly<Record<Use, number>> = {
 
 /** In ms. The delay of the watch, so that the first Envoy starts before it. */
 const watchAfter = 500;
-/** The delay from an event to a look, in ms: usually, and shortly after another look. */
+/**
+ * The delay from an event to a check of the files, in ms: usually, and shortly after another check.
+ */
 const gather = { first: 5, further: 250 };
 const busy = 1_000;
-/** The share of time that looks without an event may take. */
+/** The share of time that checks without an event may take. */
 const share = 1 / 2_000;
 
 /**
@@ -83,8 +85,8 @@ export function lookedAt(
     scheduler = asyncScheduler,
   } = options;
   const changed = changedEntries();
-  let last: number | undefined; // when the last look ended
-  let took = 0; // how long the last look at all paths took
+  let last: number | undefined; // when the last check ended
+  let took = 0; // how long the last check of all paths took
 
   const look$ = defer(() => {
     const begun = scheduler.now();

@@ -3,7 +3,7 @@ import type { LiveEvent } from '../report/live-events.ts';
 import { insideGuard } from '../../shared/http/control-guard.ts';
 import { answer, type Handler } from '../../shared/http/handler.ts';
 
-/** In ms. A client would take a silent connection for a stuck one. */
+/** In ms. A client would consider a silent connection stuck. */
 const heartbeat = 15_000;
 /** In bytes: how much may wait for a slow reader. */
 const mostWaiting = 4 << 20;

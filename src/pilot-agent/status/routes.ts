@@ -90,7 +90,7 @@ async function scrapes(parts: StatusParts): Promise<Handler<StatusSign>> {
   return allMetrics(parts);
 }
 
-/** Returns a handler for clients that may look inside. */
+/** Returns a handler that refuses clients that may not inspect the agent. */
 function inside<Sign>(handler: Handler<Sign>): Handler<Sign> {
   return (request, response) => {
     const refusal = insideGuard(request);
@@ -100,7 +100,7 @@ function inside<Sign>(handler: Handler<Sign>): Handler<Sign> {
   };
 }
 
-/** Returns a handler for clients that may look inside and have the token. */
+/** Returns a handler that also refuses clients without the token. */
 function profiling(token: string | undefined, handler: Handler<StatusSign>): Handler<StatusSign> {
   return (request, response) => {
     const refusal = insideGuard(request) ?? tokenGuard(request, token);
@@ -125,7 +125,7 @@ function order(sign: StatusRequest): Handler<StatusRequest> {
   };
 }
 
-/** Does the same as {@link showJson}; answers with a table if the client asks for text. */
+/** Answers as {@link showJson} does, but with a table if the client asks for text. */
 function showEpochs(epochs$: StatusParts['epochs$']): Handler {
   return (request, response) => {
     const isText = /^\s*text\/plain\b/.test(request.headers.accept ?? '');

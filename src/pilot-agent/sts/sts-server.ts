@@ -228,7 +228,10 @@ function status(exchange$: Observable<TokenExchange>): Observable<StsAnswer> {
   );
 }
 
-/** Calls back with the body, or undefined if it is too large; never, if it does not end. */
+/**
+ * Calls back with the body, or undefined if it is too large. Does not call back if the body does
+ * not end.
+ */
 function read(request: IncomingMessage, then: (body: string | undefined) => void): void {
   let body = '';
   let bytes = 0;

@@ -5,7 +5,7 @@ import type { Paint } from '../../shared/log/paint.ts';
 
 type Phase = 'none' | 'starting' | 'live' | 'draining' | 'crash' | 'end';
 
-/** The sign and the style of each phase of a life. */
+/** The symbol and the style of each phase of a life. */
 const drawn = {
   none: [' ', 'dim'],
   starting: ['░', 'cyan'],
@@ -15,7 +15,7 @@ const drawn = {
   end: ['▪', 'dim'],
 } as const;
 
-/** Explains the signs. */
+/** Explains the symbols. */
 export const lifeLegend = `${drawn.starting[0]} starting  ${drawn.live[0]} live  ${drawn.draining[0]} draining  ${drawn.end[0]} end  ${drawn.crash[0]} crash`;
 
 /** Draws the life of an epoch over a part of the past, in exactly `width` columns. Pure. */
@@ -40,7 +40,8 @@ export function lifeLine(
 const ms = (time: string | undefined) => (time === undefined ? Infinity : Date.parse(time));
 
 /**
- * Returns the phase that a column of time shows: the end, or else the phase when the column ended.
+ * Returns the phase that a column of time shows: the end of the process if it is in the column,
+ * otherwise the phase at the right edge of the column.
  */
 function phaseIn(epoch: EpochReport, from: number, to: number): Phase {
   const [launched, live, drained, ended] = [

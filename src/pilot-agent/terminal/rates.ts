@@ -23,7 +23,10 @@ export function ratesOf(traffic: readonly TrafficReport[]): readonly Rate[] {
   });
 }
 
-/** Returns the newest rate of an epoch; undefined if it was not asked. Pure. */
+/**
+ * Returns the newest rate of an epoch; undefined if one of the last two reports has no counts of
+ * it. Pure.
+ */
 export function rateOf(
   epoch: number,
   traffic: readonly TrafficReport[],
@@ -41,7 +44,7 @@ export function rateOf(
 }
 
 /**
- * Returns the memory of these processes in bytes, and their share of a CPU; 1 is a whole one. Pure.
+ * Returns the memory of these processes in bytes, and their share of a CPU; 1 is a whole CPU. Pure.
  */
 export function loadOf(
   traffic: readonly TrafficReport[],
@@ -71,7 +74,7 @@ export function sparkline(numbers: readonly number[], width: number): string {
     .join('');
 }
 
-/** A count that falls has started again at 0. */
+/** A count that falls has started again at 0. Its rate is then 0. */
 function perSecond(from: number, to: number, before: TrafficReport, report: TrafficReport): number {
   const seconds = (Date.parse(report.at) - Date.parse(before.at)) / 1_000;
   return seconds > 0 ? Math.max(0, to - from) / seconds : 0;

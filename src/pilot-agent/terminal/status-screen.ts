@@ -135,7 +135,7 @@ function controlPlane(
   paint: Paint,
 ): string | undefined {
   if (plane === undefined) return undefined;
-  if (plane.by === 'envoy') return `${oneLine(plane.address)}, asked by Envoy itself`;
+  if (plane.by === 'envoy') return `${oneLine(plane.address)}: Envoy itself connects to it`;
   const { state, reason, since, pushedAt, storedOf } = plane;
   const why = reason === undefined ? '' : `: ${oneLine(reason)}`;
   const sure = state === 'answering' ? 'green' : state === 'unavailable' ? 'red' : 'yellow';
@@ -145,7 +145,7 @@ function controlPlane(
     ...(pushedAt === undefined ? [] : [`last push ${ago(pushedAt, reportedAt)}`]),
     ...(storedOf === undefined
       ? []
-      : [paint('yellow', `Envoy serves what is stored, of ${ago(storedOf, reportedAt)}`)]),
+      : [paint('yellow', `Envoy serves the configuration of ${ago(storedOf, reportedAt)}`)]),
   ].join(', ');
 }
 

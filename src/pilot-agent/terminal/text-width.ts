@@ -22,7 +22,10 @@ export function cut(text: string, width: number): string {
   return width < 1 ? '' : `${sliceAnsi(text, 0, width - 1)}…`;
 }
 
-/** Does the same for a text whose end matters most, such as a path: cuts its first half. Pure. */
+/**
+ * Fits a text into `width` columns as {@link cut} does, but removes a part of its first half: for
+ * texts whose end matters most, such as paths. Pure.
+ */
 export function cutInside(text: string, width: number): string {
   const total = widthOf(text);
   if (total <= width || width < 4) return cut(text, width);
@@ -68,7 +71,7 @@ export function fitted(text: string, width: number): string {
   return `${shown}${' '.repeat(Math.max(0, width - widthOf(shown)))}`;
 }
 
-/** Does the same with spaces on the left. Pure. */
+/** Returns a text in exactly `width` columns, with spaces on the left. Pure. */
 export function fittedRight(text: string, width: number): string {
   const shown = cut(text, width);
   return `${' '.repeat(Math.max(0, width - widthOf(shown)))}${shown}`;

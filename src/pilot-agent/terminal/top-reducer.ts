@@ -5,8 +5,8 @@ import type { TopEffect, TopEvent, TopState } from './top-model.ts';
 
 type Step = readonly [TopState, readonly TopEffect[]];
 
-/** The traffic is that of ten minutes: one report a second. */
-const kept: Kept<LogReport> = {
+/** The traffic of ten minutes is kept: one report a second. */
+const limits: Kept<LogReport> = {
   epochs: 1_000,
   traffic: 600,
   lines: 5_000,
@@ -27,7 +27,7 @@ export function reduceTop(state: TopState, event: TopEvent): Step {
     case 'away':
       return [{ ...state, link: awaySince(state.link, event.reason, state.now) }, []];
     case 'heard':
-      return [{ ...state, ...withLiveEvent<LogReport>(state, event.live, kept) }, []];
+      return [{ ...state, ...withLiveEvent<LogReport>(state, event.live, limits) }, []];
     case 'answered':
       return [{ ...state, lastResult: `${event.order}: ${event.answer}` }, []];
     case 'suspend-requested':

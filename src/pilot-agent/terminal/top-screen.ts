@@ -173,16 +173,16 @@ function foot({ mode, filter, lastResult: result }: TopState, paint: Paint): str
 function help(paint: Paint): readonly string[] {
   const keys: readonly (readonly [string, string])[] = [
     ['q, Ctrl-C', 'quit'],
-    ['↑ ↓, k j', 'look at an epoch: its details, and its lines of the log alone'],
-    ['/', 'show only lines of the log that have a text; Enter keeps it'],
-    ['Escape', 'look at no epoch; no filter'],
-    ['l', 'show lines from the next level on: debug, info, warn, error'],
+    ['↑ ↓, k j', 'select an epoch: shows its details, and only its lines of the log'],
+    ['/', 'show only lines of the log with a text; Enter keeps the filter'],
+    ['Escape', 'select no epoch, and remove the filter'],
+    ['l', 'change the lowest level that is shown: debug, info, warn, error'],
     ['t', 'timeline of 1 min, 10 min, 1 h, all'],
-    ['w', 'show a long line whole, and all that is wrong; or cut it again'],
-    ['r', 'restart, after a question'],
-    ['d', 'drain, after a question: only a new agent serves again'],
-    ['Ctrl-Z', 'stop for a while; fg goes on'],
-    ['Ctrl-L', 'draw anew'],
+    ['w', 'show long lines and all troubles in full, or cut them again'],
+    ['r', 'restart; asks first'],
+    ['d', 'drain; asks first, because only a new agent can serve again'],
+    ['Ctrl-Z', 'suspend; fg continues'],
+    ['Ctrl-L', 'draw the screen again'],
   ];
   return [
     paint('bold', 'KEYS'),

@@ -74,8 +74,8 @@ export function ask(state: RelayState): Step {
 }
 
 /**
- * Returns the known versions. A control plane whose versions depend on the content need not send
- * these resources again. Envoy does the same.
+ * Returns the known versions for a first request, as Envoy does. A control plane whose versions
+ * depend on the content need not send these resources again.
  */
 function versionsOf(resources: TypeResources | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -26,7 +26,7 @@ export interface ControlPlaneAddress {
         /** The file of the roots that verify the control plane. */
         readonly roots: string;
         /**
-         * The names of which its certificate must have one, each with its type in front: `DNS:…`,
+         * The certificate must have one of these names. Each begins with its type: `DNS:…`,
          * `URI:…`.
          */
         readonly names: readonly string[];

@@ -23,7 +23,7 @@ export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
   choose({ changed, gone, missing: unanswered }, subscription, { origins }) {
     const { wildcard, answers } = subscription;
     const isSilent = wildcard && wholeOf(subscription, origins) === undefined;
-    const isFirst = wildcard && answers === 0; // it may be empty
+    const isFirst = wildcard && answers === 0; // the first answer is sent even if it is empty
     if (isSilent || (changed.size + gone.length === 0 && !isFirst)) return { type: 'nothing' };
     // The resources of the control plane follow the stored ones.
     const leaves = isFromStore(subscription, origins, changed) ? 'more' : 'nothing';

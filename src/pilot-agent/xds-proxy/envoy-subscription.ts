@@ -34,7 +34,9 @@ export function namesOf(subscription: EnvoySubscription): ReadonlySet<string> {
   return subscription.wildcard ? new Set([wildcard, ...names]) : names;
 }
 
-/** Returns the resources of a type that Envoy has ACKed; undefined if some are still open. Pure. */
+/**
+ * Returns the resources of a type that Envoy has ACKed; undefined if some are still pending. Pure.
+ */
 export function acceptedBy(subscription: EnvoySubscription): TypeResources | undefined {
   const {
     names,

@@ -13,7 +13,7 @@ export interface LastGood {
 }
 
 /** The types that are stored. Secrets are not. */
-const kept: readonly string[] = Object.values(typeUrls);
+const storedTypes: readonly string[] = Object.values(typeUrls);
 
 /**
  * Returns the resources that an Envoy has ACKed, reduced to those that it subscribes. Returns
@@ -32,7 +32,7 @@ export function goodOf(
     return undefined;
   const types = new Map<string, TypeResources>();
   for (const [typeUrl, subscription] of subscriptions) {
-    if (!kept.includes(typeUrl)) continue;
+    if (!storedTypes.includes(typeUrl)) continue;
     const accepted = acceptedAs(subscription, before?.types.get(typeUrl));
     if (accepted === undefined) return undefined;
     types.set(typeUrl, accepted);

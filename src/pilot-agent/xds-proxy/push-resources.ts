@@ -21,8 +21,8 @@ const dependents: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Sends each Envoy what it lacks. An Envoy that starts first gets the stored configuration, if that
- * is for its node. Pure.
+ * Sends each Envoy what it lacks. A new Envoy gets the stored configuration first, if that is for
+ * its node. Pure.
  *
  * @param now ms since 1970
  * @param maxAge the age limit of the stored configuration, in ms

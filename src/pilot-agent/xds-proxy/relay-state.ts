@@ -144,7 +144,7 @@ export function current(
   return connection.requests.get(typeUrl)?.isAnswered === true ? newest.get(typeUrl) : undefined;
 }
 
-/** Returns the configuration for an Envoy that starts before the control plane has answered. */
+/** Returns the stored configuration, if a new Envoy may get it before the control plane answers. */
 export function offered(
   { good, isGoodOffered }: RelayState,
   now: number,

@@ -32,9 +32,9 @@ const troubleLogPause = { same: 300_000, other: 30_000 };
  * Reduces the xDS proxy: one connection to the control plane, and any number of Envoys that are
  * answered with its resources. Pure.
  *
- * An Envoy that starts first gets the last good configuration, so that it does not wait. The
- * configuration of this run is sent at once; the one from disk is sent if the control plane does
- * not answer. The answers of the control plane then replace it.
+ * A new Envoy gets the last good configuration first, so that it does not wait. The configuration
+ * of this run is sent at once; the one from disk is sent if the control plane does not answer. The
+ * answers of the control plane then replace it.
  *
  * @param maxAge the age limit of a configuration that the control plane has not confirmed, in ms
  */
@@ -195,8 +195,8 @@ function connect(state: RelayState, event: RelayEvent): Step {
 }
 
 /**
- * Whether a control plane takes both nodes for the same. Envoy writes the metadata, and the values
- * of its build, in any order.
+ * Whether a control plane treats both nodes as the same one. Envoy writes the metadata, and the
+ * values of its build, in any order.
  */
 function isSameNode(node: Node | undefined, other: Node | undefined): boolean {
   return node === other || isDeepStrictEqual(identity(node), identity(other));

@@ -1,10 +1,10 @@
 import type { Protocol } from '../istio/fields/values.ts';
 import { type Check, finding } from './facts.ts';
 
-/** Envoy tells hosts of these apart by nothing but the address. */
+/** Envoy distinguishes hosts of these protocols only by their addresses. */
 const byAddress: ReadonlySet<Protocol> = new Set(['tcp', 'auto', 'mongo', 'redis', 'mysql']);
 
-/** TCP ports of a ServiceEntry that has no address: all connections to the port go there. */
+/** Finds TCP ports of a ServiceEntry that has no address: all connections to the port go there. */
 export const checkAddresses: Check = function* ({ entries }) {
   for (const entry of entries) {
     if (entry.spec.addresses.length > 0) continue;
@@ -14,7 +14,7 @@ export const checkAddresses: Check = function* ({ entries }) {
           'IST0134',
           entry,
           `spec.ports[${index}]`,
-          `all connections to port ${number} go there, since nothing else tells TCP apart: give the entry an address`,
+          `all connections to port ${number} go there, because TCP has no host name: give the entry an address`,
         );
   }
 };

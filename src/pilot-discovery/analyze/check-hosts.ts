@@ -2,7 +2,7 @@ import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import { hostsAt } from '../generate/scope/gateway-rules.ts';
 import { type Check, finding } from './facts.ts';
 
-/** Two VirtualServices of the mesh for one host: only the older one counts. */
+/** Finds two VirtualServices of the mesh for one host: only the older one counts. */
 export const checkMeshHosts: Check = function* ({ environment }) {
   for (const { host, first, second } of duplicateHosts(environment.virtualServices))
     yield finding(
@@ -13,7 +13,7 @@ export const checkMeshHosts: Check = function* ({ environment }) {
     );
 };
 
-/** Hosts of a VirtualService that none of its gateways has. */
+/** Finds hosts of a VirtualService that none of its gateways has. */
 export const checkGatewayHosts: Check = function* ({ virtualServices, gateways }) {
   const byName = new Map(
     gateways.map((gateway) => [`${gateway.namespace}/${gateway.name}`, gateway]),

@@ -76,7 +76,7 @@ function* providerFindings(
   if (namesake !== undefined && isRight(namesake)) {
     if ('at' in namesake) yield* addressFindings(facts, telemetry, field, name, namesake.at);
   } else if (namesake !== undefined || builtIn.has(name.toLowerCase())) {
-    // Metrics of any provider have no effect, as their reader says.
+    // Metrics of any provider have no effect: the reader of the Telemetry reports that.
     if (what !== 'metrics')
       yield finding('IST0133', telemetry, field, `${name} takes no ${what}${choice(right)}`);
   } else yield finding('IST0101', telemetry, field, lacking('provider', name, right));

@@ -7,7 +7,9 @@ import { ownMember } from '../../shared/text/own-member.ts';
 import { type Check, finding } from './facts.ts';
 import type { AnalysisFinding } from './finding.ts';
 
-/** Routes and matches that no call reaches, because earlier routes take all of their calls. */
+/**
+ * Finds routes and matches that no call reaches, because earlier routes take all of their calls.
+ */
 export const checkReach: Check = function* ({ virtualServices }) {
   for (const rule of virtualServices) {
     yield* hidden(rule, 'http', rule.spec.http, covers);
@@ -53,7 +55,7 @@ function reasonOf(kind: string, indexes: readonly number[]): string {
   const routes = [...new Set(indexes)].sort((a, b) => a - b).map((index) => `${kind}[${index}]`);
   const takers =
     routes.length === 1 ? `${routes.join('')} takes` : `${routes.join(' and ')} together take`;
-  return `no call reaches it, because ${takers} all of them: put it before, or remove it`;
+  return `no call reaches it, because ${takers} all of them: move it up, or remove it`;
 }
 
 /** Whether `wide` takes each request that `narrow` takes; false if that is not certain. */
@@ -73,7 +75,7 @@ function covers(wide: HttpMatch, narrow: HttpMatch): boolean {
 
 type Caller = Pick<HttpMatch, 'port' | 'sourceLabels' | 'sourceNamespace' | 'gateways'>;
 
-/** A match without gateways of its own is for those of the resource. */
+/** A match without its own gateways applies to those of the resource. */
 function coversCaller(wide: Caller, narrow: Caller): boolean {
   return (
     (wide.port === 0 || wide.port === narrow.port) &&
@@ -109,7 +111,7 @@ function coversText(wide: StringMatch | undefined, narrow: StringMatch | undefin
 
 type TextMatches = Readonly<Record<string, StringMatch | undefined>>;
 
-/** A name whose match is undefined has to be there only. */
+/** If the match of a name is undefined, the name only has to be present. */
 function coversTexts(wide: TextMatches, narrow: TextMatches): boolean {
   return Object.entries(wide).every(
     ([name, match]) => Object.hasOwn(narrow, name) && coversText(match, ownMember(narrow, name)),

@@ -16,7 +16,7 @@ type Rule = Resource<'VirtualService'>;
 /** A destination and its field, as `spec.http[0].route[0].destination`. */
 type Placed = readonly [field: string, destination: Destination];
 
-/** Hosts, subsets and ports that routes lead to, and that nothing defines. */
+/** Finds hosts, subsets and ports that routes lead to, and that nothing defines. */
 export const checkDestinations: Check = function* (facts) {
   for (const rule of facts.virtualServices)
     for (const [field, destination] of destinationsOf(rule))
@@ -98,7 +98,7 @@ function hasSubset(
   );
 }
 
-/** Gateways that a VirtualService names, and that are not there. */
+/** Finds Gateways that a VirtualService names, and that do not exist. */
 export const checkGatewayNames: Check = function* ({ virtualServices, gateways }) {
   const names = new Set(gateways.map(({ namespace, name }) => `${namespace}/${name}`));
   for (const rule of virtualServices) {
@@ -122,7 +122,7 @@ function* gatewayNamesOf({ spec }: Rule): Generator<readonly [field: string, nam
           yield [`spec.${kind}[${index}].match[${matchIndex}].gateways[${gatewayIndex}]`, name];
 }
 
-/** DestinationRules for a host that no service has. */
+/** Finds DestinationRules for a host that no service has. */
 export const checkRuleHosts: Check = function* (facts) {
   for (const rule of facts.destinationRules) {
     const { host } = rule.spec;

@@ -6,7 +6,7 @@ import type { Labels, Selector } from '../istio/fields/values.ts';
 import { type AnalysisFacts, type Check, finding, labelText, servicesOf } from './facts.ts';
 
 /**
- * Finds selectors whose labels no workload has. A proxy has labels by its own metadata too, so this
+ * Finds selectors whose labels no workload has. The metadata of a proxy may add labels, so this
  * looks only where resources name workloads: in the namespace, or in the mesh if the selector is
  * for all.
  */

@@ -11,7 +11,10 @@ import type { AnalysisFinding, FindingCode } from './finding.ts';
 /** Everything that the checks look at. */
 export interface AnalysisFacts {
   readonly environment: Environment;
-  /** In order of their keys, with full names. As in the files, delegates are separate resources. */
+  /**
+   * The VirtualServices in the order of their keys, with full names. As in the files, delegates are
+   * separate resources.
+   */
   readonly virtualServices: readonly Resource<'VirtualService'>[];
   readonly destinationRules: readonly Resource<'DestinationRule'>[];
   readonly gateways: readonly Resource<'Gateway'>[];
@@ -32,7 +35,7 @@ export type Check = (facts: AnalysisFacts) => Iterable<AnalysisFinding>;
 
 /** The inputs of an analysis besides the resources. */
 export interface AnalysisContext extends Pick<AnalysisFacts, 'mesh' | 'domainsElsewhere'> {
-  /** It completes names of hosts without a dot. */
+  /** The domain of the cluster, which completes host names without a dot. */
   readonly domain: string;
 }
 

@@ -45,7 +45,7 @@ export interface AnalysisFinding {
   readonly code: FindingCode;
   /** Undefined for a file, or a resource without a name. */
   readonly key: ResourceKey | undefined;
-  /** Its line is that of the field, or of the nearest one around it. */
+  /** The line is that of the field, or of the nearest field around it. */
   readonly origin: Origin;
   /** `spec.http[0].route[0].destination.host`; '' for the whole. */
   readonly field: string;

@@ -22,9 +22,9 @@ import { isSameReading } from './same-reading.ts';
 
 /** In ms. */
 const pauses = {
-  /** From a refused reading to the second look: a program may be writing the files. */
+  /** From a refused reading to the second reading: a program may be writing the files. */
   rest: 80,
-  /** Between two looks if no change is reported. */
+  /** Between two readings if no change is reported. */
   every: 60_000,
   /** After a refused reading: a certificate may become valid without a change. */
   refused: 10_000,

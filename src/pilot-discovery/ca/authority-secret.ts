@@ -89,7 +89,7 @@ function partsOf(name: AuthoritySecret, { data }: KubeObject): AuthorityParts | 
 
 /**
  * Returns the Secret of a self-signed root as istiod makes it, JSON in bytes. The key in it never
- * becomes a text. Overwrite it when it is sent. Pure.
+ * becomes a text. The caller overwrites the bytes after they are sent. Pure.
  */
 export function rootSecret(namespace: string, { certificate, key }: NewRoot): Buffer {
   const root = Buffer.from(certificate).toString('base64');

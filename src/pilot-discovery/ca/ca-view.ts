@@ -52,7 +52,10 @@ export function foldCa(view: CaView, event: AuthorityEvent): CaView {
   }
 }
 
-/** Returns why the authority has never signed; undefined if it could, or if there is none. Pure. */
+/**
+ * Returns why the authority has no key yet; undefined if it has one, or if there is no authority.
+ * Pure.
+ */
 export function caLack({ authority }: CaView): string | undefined {
   if (authority.type === 'unread') return 'the certificate authority has no key: it is being read';
   return authority.type === 'refused'

@@ -94,8 +94,8 @@ export const status: readonly PlacedMutant[] = [
   {
     id: 'status/service-anew',
     file: 'pilot-agent/run/status/request-figures.ts',
-    find: '? [...recent, look] : [look]',
-    replace: '? [...recent, look] : [...recent, look]',
+    find: ': [sample];',
+    replace: ': [...recent, sample];',
   },
   {
     id: 'status/service-bounded',

@@ -6,7 +6,10 @@ import { remove, writeWhole } from '../../../shared/files/whole-file.ts';
 import { exitCodes, type Fatal } from '../../../shared/program/exit.ts';
 import { parseJson } from '../../../shared/text/parse-json.ts';
 
-/** In the folder of `--configPath`, from the end of an agent to the start of the next one. */
+/**
+ * The file is in the folder of `--configPath`, from the end of an agent to the start of the next
+ * one.
+ */
 const fileName = 'ended.json';
 /** The limit of the file, in bytes, and of a text in it, in characters. */
 const largest = 16 << 10;

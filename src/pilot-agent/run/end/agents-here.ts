@@ -42,8 +42,9 @@ const timeoutMs = 2_000;
 /** The limit of an answer, in characters. */
 const longest = 8_192;
 /**
- * Abstract sockets belong to the network namespace: an agent is found wherever its folder is, even
- * if /proc does not show it. Anybody in the namespace can open one, and send anything.
+ * The name of the abstract socket of an agent, and its length in bytes. Abstract sockets belong to
+ * the network namespace: an agent is found wherever its folder is, even if /proc does not show it.
+ * Anybody in the namespace can open such a socket, and send anything.
  */
 const width = 107;
 const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;

@@ -47,10 +47,10 @@ export interface LastRequests {
 }
 
 /**
- * Takes the Envoys down if the core no longer can. It drains the newest of each lineage, waits as
- * the core does until nothing is in flight, at most for the cap, and then ends them, in each
- * lineage the youngest first. It uses nothing of the core except the code that counts requests in
- * flight.
+ * Takes the Envoys down if the core no longer can. It drains the newest epoch of each lineage. Like
+ * the core, it then waits until nothing is in flight, at most until the cap. Then it ends all
+ * epochs, in each lineage the youngest first. It uses nothing of the core except the code that
+ * counts requests in flight.
  *
  * The second request to end skips the drain, and the third one kills; requests that came before
  * count too. Completes when no process is left, at the latest 10 s after the cap. Cold. Never
@@ -107,7 +107,7 @@ export function lastDrain(
   });
 }
 
-/** The questions to Envoys. A failed one is skipped. */
+/** The requests to Envoys. A request that fails is skipped. */
 type Careful = Pick<Proxy, 'health' | 'drain' | 'active'>;
 
 function drainWhenLive(

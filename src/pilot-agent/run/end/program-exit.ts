@@ -50,7 +50,7 @@ export function runExit(
   };
 }
 
-/** Adds advice that fits both the unit of a machine and the security context of a container. */
+/** Adds advice that fits both a systemd unit and the security context of a container. */
 function withChoice(exit: ProgramExit, address: string, config: Ports): ProgramExit {
   const port = /:(\d+)$/.exec(address)?.[1];
   if (port === undefined)

@@ -29,19 +29,20 @@ export function authoritySecrets(
   }: SecretsConfig,
   controlPlane$: Observable<unknown>,
 ): Observable<SetReading | CaEvent> {
-  const shown = provisioned === '' ? undefined : workloadFiles(provisioned, []);
-  const authority = istioAuthority({ ...address, client: shown, clusterId });
+  const clientPair = provisioned === '' ? undefined : workloadFiles(provisioned, []);
+  const authority = istioAuthority({ ...address, client: clientPair, clusterId });
   const issue$ = issueCertificate(authority, {
     algorithm,
     pkcs8,
     token: tokenFile,
-    client: shown,
+    client: clientPair,
     trustDomain,
     ttl,
   });
   return caSecrets(issue$, {
     ...{ name: authority.name, ratio, initialBackOff, random: Math.random },
-    // An authority that is up but fails may have been started together with the control plane.
+    // An authority that is up but fails may still be starting, together with the control plane: its
+    // requests may succeed once the control plane answers.
     back$: (failure) => merge(controlPlane$, failure === 'away' ? authority.reached$ : EMPTY),
   });
 }

@@ -129,7 +129,7 @@ function serveSecrets(
   );
   const link$ =
     gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
-  // The earlier streams see what a later one causes.
+  // The order matters: an earlier stream must be subscribed before a later one emits.
   return merge(api?.change$ ?? EMPTY, link$, signsAndMetrics(events$, book)).pipe(
     finalize(() => over$.next()),
   );

@@ -141,8 +141,8 @@ function tokenOf(
 }
 
 /**
- * Returns the path of the workload socket, if it is used: it is there, or a variable gives it
- * another name than the usual one. Files that a variable names come before it.
+ * Returns the path of the workload socket, if it is used. It is used if it exists, or if a variable
+ * gives it an unusual name. It is not used if a variable names certificate files.
  */
 function workloadSocketOf(
   { fileMountedCerts }: AgentConfig,
@@ -158,7 +158,10 @@ function workloadSocketOf(
     : { path: undefined, warnings: [`${path} is not used: ${kind.flaw}`] };
 }
 
-/** If this user may not look into the folder, a socket is assumed: asking it names the reason. */
+/**
+ * If this user has no access to the folder, a socket is assumed: the attempt to connect then
+ * reports the reason.
+ */
 function kindAt(path: string): 'socket' | 'absent' | { readonly flaw: string } {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

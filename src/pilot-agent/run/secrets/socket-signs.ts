@@ -5,7 +5,7 @@ import type { SetReading } from '../../secrets/secret.ts';
 
 /**
  * Returns the set that the program behind the workload socket gives, and the events of its
- * identity. As {@link socketSecrets}.
+ * identity, as {@link socketSecrets} does.
  */
 export function socketSigns(
   path: string,

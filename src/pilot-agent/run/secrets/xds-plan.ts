@@ -5,7 +5,7 @@ import { nodeString } from '../../bootstrap/node-id.ts';
 import type { ControlPlaneAddress } from '../../xds-proxy/control-plane.ts';
 import { namesPath, type SecretsPlan, secretsPlan } from './secrets-plan.ts';
 
-/** The way Envoy gets its configuration in this run, if the agent has the connection. */
+/** The way Envoy gets its configuration in this run, if the agent connects to the control plane. */
 export interface XdsPlan {
   /** The path of the socket of the xDS proxy. */
   readonly socket: string;
@@ -18,7 +18,7 @@ export interface XdsPlan {
 }
 
 /**
- * Returns the plan; undefined if Envoy asks the control plane itself: because of
+ * Returns the plan; undefined if Envoy connects to the control plane itself: because of
  * `--xdsProxy=false`, or because the user's configuration or template does not name the socket.
  */
 export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | undefined {
@@ -48,9 +48,9 @@ export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | und
 }
 
 /**
- * Returns the control plane of a reloaded configuration; undefined if Envoy asks it itself. The
- * source of the workload's secrets is that of the start, even if a server has removed its socket
- * since.
+ * Returns the control plane of a reloaded configuration; undefined if Envoy connects to it itself.
+ * The source of the workload's secrets is that of the start, even if a server has removed its
+ * socket since.
  */
 export function reloadedTarget(
   agent: AgentConfig,

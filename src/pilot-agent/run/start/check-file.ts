@@ -9,7 +9,7 @@ import { largest, readOutsideSync } from '../../../shared/files/outside-file.ts'
 
 /** A finding in a file. */
 export interface Remark extends TextPosition {
-  /** A file with a mistake is refused; a warning has no effect. */
+  /** A file with a mistake is refused; a file with only warnings is used. */
   readonly kind: 'mistake' | 'warning';
   /** The path of the member, and how to correct it. */
   readonly text: string;
@@ -78,7 +78,7 @@ function memberOf(
   return Object.hasOwn(variables, variable) ? `environment.${variable}` : '';
 }
 
-/** A warning begins with the place that it is about. */
+/** Splits a warning into the place that it begins with, and its text. */
 function asProblem(warning: string, name: string): Problem {
   const place = warning.startsWith(`${name}: `)
     ? `${name}: ${warning.slice(name.length + 2).split(/:? /, 1)[0] ?? ''}`

@@ -39,10 +39,10 @@ export function effectOf({
   if (isNew)
     return {
       effect: 'epoch',
-      because: 'Envoy is started from something else, or a source asks for a restart',
+      because: 'what Envoy starts from has changed, or a source asks for a restart',
     };
   if (JSON.stringify(settings) === JSON.stringify(had))
-    return { effect: 'nothing', because: 'it says the same as before' };
+    return { effect: 'nothing', because: 'the content is the same as before' };
   const names = contributions
     .filter(({ use }) => effects[use] === 'runtime')
     .map(({ source }) => source);

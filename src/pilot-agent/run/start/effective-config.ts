@@ -39,7 +39,10 @@ export function readDownward(path: string): {
   return parsed.ok ? { entries: parsed.entries, warnings: [] } : ignored(parsed.reason);
 }
 
-/** Files of the injection are used without being named, and may not matter. */
+/**
+ * Whether a file must be readable. Files that the sidecar injection mounts are used without being
+ * named, and may not matter.
+ */
 type Need = 'needed' | 'not needed';
 
 /**

@@ -22,7 +22,7 @@ export function envoyBinary(
   return envoy.path;
 }
 
-/** The choice of a program about the Envoy that it runs. */
+/** How an agent gets its Envoy. */
 export interface EnvoyChoice {
   readonly line: { readonly env?: NodeJS.ProcessEnv };
   /** `install`: if there is none, the pinned one is installed into the cache. */
@@ -31,7 +31,9 @@ export interface EnvoyChoice {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** As {@link envoyBinary}, but may install an Envoy first. */
+/**
+ * Resolves to the path of Envoy, as {@link envoyBinary} returns it, but may install an Envoy first.
+ */
 export async function envoyOrInstalled(
   binaryPath: string | undefined,
   { line: { env = process.env }, envoy, signal }: EnvoyChoice,
@@ -62,7 +64,7 @@ export interface LockedFolder {
 /**
  * Creates `--configPath` if it does not exist, and locks it until it is released. Rejects with a
  * {@link Fatal} if it is not writable (78), or belongs to another agent (69); then nothing in it
- * has changed. The answer to commands that ask there contains `tells`.
+ * has changed. Commands that ask the agent at its folder receive `tells`.
  */
 export async function holdFolder(
   path: string,

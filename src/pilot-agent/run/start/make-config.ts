@@ -104,10 +104,11 @@ export function makeConfig(
 ): ConfigWithWarnings {
   const { contributions = [] } = surroundings;
   const overlays = overlaysOf(contributions);
-  const given = contributions.findLast(
+  const envoyContribution = contributions.findLast(
     ({ use, content }) => use === 'envoy' && content !== undefined,
   );
-  const text = given === undefined ? undefined : contentText(given.content ?? '');
+  const text =
+    envoyContribution === undefined ? undefined : contentText(envoyContribution.content ?? '');
   const base: ConfigWithWarnings =
     text === undefined
       ? makeOwn(agentConfig, files, surroundings)
@@ -115,7 +116,7 @@ export function makeConfig(
           config: {
             kind: 'generated',
             text,
-            origin: `source ${given?.source ?? ''}`,
+            origin: `source ${envoyContribution?.source ?? ''}`,
             extension: extensionOf(text),
             ...overrideOf(agentConfig, files),
           },

@@ -93,9 +93,7 @@ export function keepProcesses(proxy: Proxy): ProcessKeeper {
   };
 }
 
-/**
- * The end of a process of a refused reading: immediate. The check that follows gives the reason.
- */
+/** A process for a refused reading ends at once. The check that follows gives the reason. */
 const notRun: ProcessEvent = { type: 'exited', exit: { kind: 'failed', code: 1, tail: [] } };
 
 /**

@@ -32,11 +32,14 @@ export async function runtimeSettings(contributions: readonly Contribution[]): P
   /** By source. */
   readonly flaws: ReadonlyMap<string, string>;
 }> {
-  const given = contributions.filter(
+  const runtimeContributions = contributions.filter(
     ({ use, content }) => use === 'runtime' && content !== undefined,
   );
   const parsed = await Promise.all(
-    given.map(async ({ source, content = '' }) => ({ source, ...(await parse(content)) })),
+    runtimeContributions.map(async ({ source, content = '' }) => ({
+      source,
+      ...(await parse(content)),
+    })),
   );
   const flaws = new Map(
     parsed.flatMap((result) => (result.ok ? [] : [[result.source, result.reason] as const])),

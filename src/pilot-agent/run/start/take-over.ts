@@ -61,10 +61,10 @@ export async function takeOver({
   return detached;
 }
 
-/** A FIFO is in the folder only for a moment: then its reader has opened it. */
+/** A FIFO is in the folder only until its reader has opened it, which takes a moment. */
 const fifo = /^envoy-(?:rev\d+|check|ahead)\.stderr$/;
 
-/** Removes the FIFOs of an agent that was killed in such a moment. */
+/** Removes the FIFOs of an agent that was killed before that. */
 export function removeFifos(folder: string): void {
   for (const name of readdirSync(folder)) if (fifo.test(name)) remove(`${folder}/${name}`);
 }

@@ -13,7 +13,7 @@ import { limits, workerThreads } from '../../../proxy/limits.ts';
 import { validate } from '../../../proxy/preflight.ts';
 import { toolsIn } from './find-tools.ts';
 
-const silent: Verdict = { kind: 'refused', reason: 'it says nothing' };
+const silent: Verdict = { kind: 'refused', reason: 'Envoy gave no verdict' };
 
 /**
  * Has an Envoy check this configuration before there is an agent, and resolves to its verdict.

@@ -73,7 +73,10 @@ export function partFailed(part: Part, error: unknown, delayMs: number): PartFai
   return { type: 'part-failed', part, ...troubleOf(error), delayMs };
 }
 
-/** As {@link asPart}, but failures go to `failures$`; subscribers receive only values. */
+/**
+ * Starts the source again as {@link asPart} does, but failures go to `failures$`: subscribers
+ * receive only values.
+ */
 export function steady<T extends object>(
   part: Part,
   failures$: Subject<PartFailed>,

@@ -16,8 +16,8 @@ export interface SecretTrouble {
 /** The troubles of all secrets, and which of them were logged: a fold of their events. */
 export interface SecretTroubles {
   /**
-   * By stream: the secrets that its client requests in vain, or NACKs while it has no other; and
-   * why.
+   * By stream: the secrets that its client lacks, and why. Either none can be served, or the client
+   * NACKed the secret and has no other version.
    */
   readonly missing: ReadonlyMap<number, ReadonlyMap<string, string>>;
   /** The secrets that Envoy has, or is given. */

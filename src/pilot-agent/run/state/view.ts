@@ -78,7 +78,7 @@ const keptPushes = 100;
 export type BugSign =
   /** The core has ended. Its Envoys are drained, or left alone. */
   | (Trouble & { readonly type: 'bug'; readonly leaves: boolean })
-  /** The Envoys are gone, or left: the run is over. */
+  /** The Envoys are gone, or left alone: the run is over. */
   | (Trouble & { readonly type: 'bug-over' });
 
 /** A connection broke while no code of the agent listened for its errors. */
@@ -111,9 +111,9 @@ export interface RunView {
   readonly past: Timeline;
   /** The metrics of the servers beside Envoy, by server. */
   readonly families: ReadonlyMap<string, () => readonly MetricFamily[]>;
-  /** The state of the control plane; undefined if Envoy asks it itself. */
+  /** The state of the control plane; undefined if Envoy connects to it itself. */
   readonly xds: XdsSummary | undefined;
-  /** The authority whose first certificate is awaited; undefined if none is, or no longer. */
+  /** The authority whose first certificate is awaited; undefined if there is none. */
   readonly authority: AwaitedAuthority | undefined;
   /** The troubles of the secrets. */
   readonly secrets: readonly SecretTrouble[];

@@ -8,7 +8,8 @@ export interface Waits {
   /** The authority whose first certificate is awaited. */
   readonly authority: AwaitedAuthority | undefined;
   /**
-   * Undefined if Envoy asks the control plane at `address` itself; that is empty if it is unknown.
+   * Undefined if Envoy itself connects to the control plane at `address`, which is empty if it is
+   * unknown.
    */
   readonly xds: XdsSummary | undefined;
   readonly address: string;

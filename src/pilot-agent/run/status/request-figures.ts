@@ -41,14 +41,14 @@ const mostListed = 200;
 
 type Answer = Settled<string>;
 
-interface Look {
+interface Sample {
   readonly at: number;
   readonly counts: ServiceCounts;
 }
 
-interface Looks {
-  /** The looks of the last minute, all of one Envoy, newest last. */
-  readonly kept: readonly Look[];
+interface FiguresState {
+  /** The samples of the last minute, all of one Envoy, newest last. */
+  readonly kept: readonly Sample[];
   readonly report: ServiceReport | undefined;
 }
 
@@ -61,7 +61,7 @@ export function serviceFigures(
   admin: Pick<AdminClient, 'open'>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<ServiceReport> {
-  const none: Looks = { kept: [], report: undefined };
+  const none: FiguresState = { kept: [], report: undefined };
   return timer(0, every, scheduler).pipe(
     exhaustMap(() =>
       forkJoin([serviceQuestion, listenersQuestion].map((path) => ask(admin, path, scheduler))),
@@ -87,28 +87,28 @@ function ask(
   );
 }
 
-/** Returns the looks after Envoy has answered both queries, or has not. Pure. */
+/** Returns the state after two queries, answered or not. Pure. */
 export function looked(
-  before: Looks,
+  before: FiguresState,
   stats: Answer | undefined,
   listeners: Answer | undefined,
   now: number,
-): Looks {
+): FiguresState {
   if (stats?.ok !== true || listeners?.ok !== true) {
     const failed = [stats, listeners].find((answer) => answer?.ok === false);
     const reason =
       failed?.ok === false && failed.error instanceof Error
         ? failed.error.message
-        : 'Envoy says nothing';
+        : 'Envoy does not answer';
     return { kept: before.kept, report: { at: isoTime(now), state: 'silent', reason } };
   }
-  const look: Look = { at: now, counts: serviceCounts(stats.value) };
+  const sample: Sample = { at: now, counts: serviceCounts(stats.value) };
   const recent = before.kept.filter(({ at: time }) => time >= now - window);
   // A new Envoy counts from 0.
-  const kept = recent.every((earlier) => follows(earlier.counts, look.counts))
-    ? [...recent, look]
-    : [look];
-  return { kept, report: reportOf(kept, look, listeners.value) };
+  const kept = recent.every((earlier) => follows(earlier.counts, sample.counts))
+    ? [...recent, sample]
+    : [sample];
+  return { kept, report: reportOf(kept, sample, listeners.value) };
 }
 
 function follows(before: ServiceCounts, now: ServiceCounts): boolean {
@@ -128,8 +128,8 @@ function follows(before: ServiceCounts, now: ServiceCounts): boolean {
 }
 
 function reportOf(
-  kept: readonly Look[],
-  { at: time, counts }: Look,
+  kept: readonly Sample[],
+  { at: time, counts }: Sample,
   listeners: string,
 ): ServiceReport {
   const first = kept.length > 1 ? kept[0] : undefined;

@@ -87,9 +87,9 @@ export function traffic(
 }
 
 /**
- * Adds what happened since the last look. A child counts from 0, and what its parent still does is
- * added to it (Envoy's documentation of the hot restart). So a count that is lower than before
- * belongs to another Envoy. Before the first look nothing counts.
+ * Adds what happened since the last query. A child counts from 0, and its counts include what its
+ * parent still does (Envoy's documentation of the hot restart). So a count that is lower than
+ * before belongs to another Envoy. The first query only gives the counts to compare with.
  */
 function count(
   { requests, failures, byEpoch, last }: Counted,

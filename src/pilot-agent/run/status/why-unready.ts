@@ -10,14 +10,14 @@ import type { RunView } from '../state/view.ts';
 /** Why an agent is not ready. Each emits once on subscribe: undefined if the agent is ready. */
 export interface WhyUnready {
   readonly unready$: Observable<string | undefined>;
-  /** As `unready$`, but missing secrets do not count. */
+  /** Emits as `unready$` does, but ignores missing secrets. */
   readonly unserving$: Observable<string | undefined>;
 }
 
 /**
  * Checks the view of the run, which `view$` emits at once, and then Envoy.
  *
- * @param admin of Envoy; undefined if something else runs in its place, which has no admin endpoint
+ * @param admin asks Envoy's admin endpoint; undefined if something else runs in the place of Envoy
  */
 export function whyUnready(
   view$: Observable<RunView>,

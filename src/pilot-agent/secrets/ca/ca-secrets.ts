@@ -76,14 +76,17 @@ export function rotationDelay(
 /** The pauses after failed requests, in ms. */
 const pauses = { first: 50, longest: 30_000 };
 const retrySpread = 0.2;
-/** The share of the rest of a certificate's life that a pause may take; and the least, in ms. */
+/**
+ * The longest pause, as a share of the remaining life of a certificate; and its lower limit, in ms.
+ */
 const [shareOfRest, leastOfRest] = [0.25, 1_000];
 
 /**
  * Returns the pause after the `failures`th failed request in a row: 50 ms, doubling up to 30 s, and
  * shorter as the certificate expires; 20 % more or less. Pure, except for `random`.
  *
- * @param rest of the life of the certificate, in ms; without one, or if it has expired, 0 or less
+ * @param rest the remaining life of the certificate, in ms; 0 or less if it has expired, or if
+ * there is none
  */
 export function requestBackOff(
   failures: number,
@@ -103,8 +106,8 @@ export function requestBackOff(
  */
 const returnSpread = 1_000;
 /**
- * If that request fails too, the pauses continue from the sixth, 1.6 s; the next time from the
- * seventh.
+ * If that request fails too, the next pause is at most the sixth of the series, 1.6 s. After the
+ * next return it is at most the seventh.
  */
 const returnedFrom = 5;
 

@@ -22,7 +22,7 @@ import { certificateRequest, type KeyOptions } from './certificate-request.ts';
  * Returns why a token is of no use now; undefined if it is, or if it is not a JWT, which only the
  * authority can judge. Pure.
  *
- * Checks `exp` (RFC 7519 §4.1.4). The Go agent 1.6 checks `iat`, and takes every token for expired.
+ * Checks `exp` (RFC 7519 §4.1.4). The Go agent 1.6 checks `iat`, and considers every token expired.
  *
  * @param now ms since 1970
  */

@@ -59,7 +59,7 @@ function inline(content: string | Buffer) {
 
 /**
  * Stands for a missing secret. Envoy 1.36 ignores an answer without the requested name and keeps
- * waiting, and it takes an empty secret for one that trusts everybody. It NACKs a resource of
+ * waiting, and it treats an empty secret as one that trusts everybody. It NACKs a resource of
  * another type, and goes on without the secret.
  */
 const noSecret = create(AnySchema, { typeUrl: 'type.googleapis.com/pilotagent.v1.NoSecret' });

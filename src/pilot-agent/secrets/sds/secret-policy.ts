@@ -70,7 +70,8 @@ export function secretsOf(offered: OfferedSecrets): ReadonlyMap<string, Versione
 }
 
 /**
- * Returns the version of everything that the client then has: the versions of its secrets, joined.
+ * Returns the version of an answer: the joined versions of all secrets that the client has after
+ * it.
  */
 function versionOf(secrets: ReadonlyMap<string, VersionedSecret>): string {
   return [...secrets]

@@ -22,8 +22,8 @@ import type { SecretServer, StreamSign } from './secret-server.ts';
 const nackCode = 13;
 
 /**
- * Returns the server of secrets on a Unix socket, which is asked as an Envoy asks: one stream for
- * each secret. Loads gRPC at the first question.
+ * Returns a client of the server of secrets on a Unix socket. It sends requests as an Envoy does:
+ * one stream for each secret. Loads gRPC at the first request.
  *
  * @param nodeId the node that is shown to the server
  */
@@ -44,7 +44,7 @@ export function sdsClient(path: string, nodeId: string): SecretServer {
   };
 }
 
-/** Returns why nothing can be asked over the socket; undefined if a connection may succeed. */
+/** Returns why a connection to the socket cannot succeed; undefined if it may. */
 async function socketFlaw(path: string): Promise<string | undefined> {
   try {
     const stats = await stat(path);

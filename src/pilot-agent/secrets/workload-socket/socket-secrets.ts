@@ -89,13 +89,13 @@ export function socketSecrets(
     { reask: () => Infinity, random },
     scheduler,
   );
-  const given$ = combineLatest([svid$, bundle$]).pipe(
+  const answered$ = combineLatest([svid$, bundle$]).pipe(
     auditTime(together, scheduler),
-    map(([svid, bundle]): Given => ({ svid, bundle })),
-    switchMap((given) =>
-      defer(() => of(readingOf(given, server.name, trustDomain, scheduler.now()))).pipe(
+    map(([svid, bundle]): Answers => ({ svid, bundle })),
+    switchMap((answers) =>
+      defer(() => of(readingOf(answers, server.name, trustDomain, scheduler.now()))).pipe(
         untilWhole(scheduler),
-        map((reading) => ({ reading, given })),
+        map((reading) => ({ reading, answers })),
       ),
     ),
     scan(afterReading, { id: undefined, signs: [] } as IdentityState),
@@ -103,7 +103,7 @@ export function socketSecrets(
   );
   return concat(
     defer(() => of<IdentityEvent>({ type: 'socket-asked', at: scheduler.now() })),
-    given$,
+    answered$,
   );
 }
 
@@ -214,13 +214,13 @@ function untilReasked({ pair }: Svid, now: number): number {
 }
 
 /** The last answers about both secrets. */
-interface Given {
+interface Answers {
   readonly svid: ReadAnswer<Svid>;
   readonly bundle: ReadAnswer<Bundle>;
 }
 
 function readingOf(
-  { svid, bundle }: Given,
+  { svid, bundle }: Answers,
   source: string,
   trustDomain: string | undefined,
   now: number,
@@ -263,13 +263,13 @@ interface IdentityState {
 
 function afterReading(
   { id: before }: IdentityState,
-  { reading, given: { svid } }: { readonly reading: SetReading; readonly given: Given },
+  { reading, answers: { svid } }: { readonly reading: SetReading; readonly answers: Answers },
 ): IdentityState {
   if (reading.type === 'set' && reading.set.pair !== undefined && svid.ok) {
     const { id } = svid.content;
-    const given: readonly IdentityEvent[] =
+    const newIdentity: readonly IdentityEvent[] =
       id === before ? [] : [{ type: 'identity-given', id, before }];
-    return { id, signs: [...given, reading] };
+    return { id, signs: [...newIdentity, reading] };
   }
   const flaw = reading.type === 'refused' ? reading.reason : (reading.refused?.pair ?? '');
   const reason = svid.ok ? flaw : svid.reason;

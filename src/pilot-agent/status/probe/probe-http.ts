@@ -165,9 +165,9 @@ const ofConnection = [
 ];
 
 /**
- * Sends a GET request on its own connection, and emits the head of the response. Errors without
- * one. Unsubscribing ends the connection. With HTTP/2, both sides know beforehand that they speak
- * it.
+ * Sends a GET request on its own connection, and emits the head of the response. Errors if there is
+ * no response. Unsubscribing ends the connection. With HTTP/2, both sides know beforehand that they
+ * speak it.
  */
 function speakHttp(version: 1 | 2, socket: Socket, question: HttpQuestion): Observable<HttpHead> {
   return version === 1 ? speakHttp1(socket, question) : speakHttp2(socket, question);

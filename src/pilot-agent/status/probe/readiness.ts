@@ -25,11 +25,11 @@ const states = ['LIVE', 'DRAINING', 'PRE_INITIALIZING', 'INITIALIZING'];
 /**
  * Returns why Envoy is not ready, from its statistics as text; undefined if it is.
  *
- * It is ready if it is LIVE, its workers have started, and, if it subscribes to clusters or
- * listeners, each has come at least once. Envoy 1.36 has the statistics of a subscription only if
- * it has the subscription. With `subscribes` it must have both subscriptions, and a missing
- * statistic means that nothing has come; the Go agent always assumes so. A gauge shows when they
- * came: the counters of a child include its parent's (measured, Envoy 1.36.2).
+ * Envoy is ready if it is LIVE, its workers have started, and it has received each type that it
+ * subscribes to (clusters, listeners) at least once. Envoy 1.36 has the statistics of a
+ * subscription only if it has the subscription. With `subscribes` it must have both subscriptions,
+ * and a missing statistic means that nothing has come; the Go agent always assumes so. A gauge
+ * shows when a type came: the counters of a child include its parent's (measured, Envoy 1.36.2).
  */
 export function readiness(body: string, subscribes = false): string | undefined {
   const stats = parseStats(body);
@@ -66,7 +66,7 @@ const again = 10;
 /** In ms. How long Envoy's answer that it is ready is valid. */
 const validFor = 100;
 
-/** The reason why it is not ready, if any; and whether it may change in a moment. */
+/** The reason why the agent is not ready, if any; and whether the reason may change in a moment. */
 interface Look {
   readonly reason: string | undefined;
   readonly fleeting: boolean;

@@ -20,7 +20,7 @@ interface BucketRow {
   readonly end: number;
 }
 
-/** Reads the further rows of a metric after one of them. */
+/** Reads further rows of a metric, after the first one was parsed. */
 export type BucketRows = (text: Buffer, from: number) => BucketRow | undefined;
 
 const [quote, closing, blank, lineFeed, zero] = ['"', '}', ' ', '\n', '0'].map((sign) =>

@@ -65,7 +65,7 @@ export function suffixOf(
 /**
  * Returns the forms of a family in the other format, the best first; none if the other format has
  * none. The names of rows never change: a counter of OpenMetrics is named without the `_total` of
- * its rows, and a counter whose rows have no `_total` is unknown there. Pure.
+ * its rows, and a counter whose rows have no `_total` has the type `unknown` there. Pure.
  */
 export function translateFamily(
   { name, type }: FamilyHead,

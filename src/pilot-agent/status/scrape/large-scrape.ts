@@ -19,7 +19,7 @@ const longestTurn = 15_000;
 
 /** The part of a scrape that lets it become large. */
 export interface LargeScrape extends Unsubscribable {
-  /** Resolves when its turn comes. Rejects with the fault `busy` at the next of the looks. */
+  /** Resolves when its turn comes. Rejects with the fault `busy` at the next value of `looks$`. */
   enlarge(): Promise<void>;
   /** Emits when its turn has taken too long. */
   readonly overdue$: Observable<unknown>;

@@ -90,7 +90,7 @@ export function looks(
 /**
  * Passes a response on. Aborts it with the fault `timeout`, which is also its own error, at the
  * first of `looks$` at which it has not come or is being read. `isRead$` emits its current value at
- * once. A response that waits for its turn is spared until the last look.
+ * once. A response that waits for its turn is spared until the last check.
  */
 export function untilLate<T extends { destroy(fault: Error): unknown }>(
   isRead$: Observable<boolean>,

@@ -290,11 +290,11 @@ describe('the sources of a file', () => {
   });
 
   it.each<[source: unknown, at: string, text: string]>([
-    [3, '', 'is not a source: its kind is one of files, http, kube, consul'],
+    [3, '', 'is not a source: its kind must be one of files, http, kube, consul'],
     [
       { kind: 'ftp', name: 'x' },
       '.kind',
-      'is not a source: its kind is one of files, http, kube, consul',
+      'is not a source: its kind must be one of files, http, kube, consul',
     ],
     [{ kind: 'files', name: 'x', paths: [] }, '.paths', 'names no path'],
     [{ kind: 'files', paths: ['/a'] }, '.name', 'is missing: it has to be a name without spaces'],

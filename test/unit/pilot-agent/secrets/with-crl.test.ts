@@ -75,7 +75,7 @@ describe('the roots of a set', () => {
     content$.next(text('x'));
     expect(readings.at(-1)).toMatchObject({
       set: { crl: ofRoot + ofMiddle },
-      crlFlaw: 'ca-crl.pem: it has no X509 CRL; the CRLs before stay',
+      crlFlaw: 'ca-crl.pem: it has no X509 CRL; the previous CRLs stay in use',
     });
   });
 

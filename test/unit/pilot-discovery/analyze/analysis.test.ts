@@ -288,7 +288,7 @@ describe('an analysis finds', () => {
       'a TCP port without an address',
       entry('a.test', 'ports: [{ number: 5432, name: tcp, protocol: TCP }]'),
       [
-        'Warning [IST0134] (ServiceEntry shop/axtest a.yaml:7) spec.ports[0]: all connections to port 5432 go there, since nothing else tells TCP apart: give the entry an address',
+        'Warning [IST0134] (ServiceEntry shop/axtest a.yaml:7) spec.ports[0]: all connections to port 5432 go there, because TCP has no host name: give the entry an address',
       ],
     ],
     [
