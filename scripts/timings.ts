@@ -1,4 +1,4 @@
-// Runs what `npm test` runs, and writes what each file of tests takes into test/timings.md.
+// Runs everything that `npm test` runs, and writes the time of each test file into test/timings.md.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

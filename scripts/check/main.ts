@@ -1,6 +1,6 @@
-// `npm run check`: what a commit needs. Formats what has changed, then lints, checks types, imports
-// and unused code, and runs the documents' tests and the unit and marble tests that the change can
-// reach.
+// `npm run check`: the checks before a commit. Formats the changed files, then lints, checks types,
+// imports and unused code, and runs the documents' tests and the unit and marble tests that the
+// change can reach.
 import { readFileSync } from 'node:fs';
 import { changedSince, contentsNow, rememberGood } from './changed-files.ts';
 import { reachedTests } from './reached-tests.ts';
@@ -9,7 +9,7 @@ import { architecture, format, typesAndLint, unitTests, unused } from './stages.
 
 const before = contentsNow();
 
-/** The stage that formats what has changed; none if nothing has. */
+/** The stage that formats the changed files; none if no file has changed. */
 function formatChanged(): Stage[] {
   const changed = changedSince('format', before);
   const files = changed === 'everything' ? ['.'] : changed.filter((path) => path in before);
@@ -25,12 +25,12 @@ function reached(): readonly string[] | 'everything' {
 const stop = interruption();
 const formatted = await runLane(formatChanged(), { stop });
 if (formatted.every(({ code }) => code === 0)) rememberGood('format', contentsNow());
-// Two lanes: the compiler takes one processor, the others the other.
+// There are two lanes: the compiler takes one processor, and the other stages take the other.
 const lanes = [
   runLane([typesAndLint('reached')], { stop }),
   runLane([architecture, unused, unitTests(reached())], { stop }),
 ];
 const outcomes = [...formatted, ...(await Promise.all(lanes)).flat()];
-// What was formatted above is as it was looked at: formatting changes no meaning.
+// Formatting changes no meaning, so the files count as tested after it.
 if (outcomes.at(-1)?.code === 0) rememberGood('tests', contentsNow());
 endWith(failedStages(outcomes));

@@ -7,9 +7,9 @@ import { constants } from 'node:os';
 export interface Stage {
   readonly name: string;
   readonly command: readonly string[];
-  /** What a developer types to repeat it alone. */
+  /** The command with which a developer repeats only this stage. */
   readonly again: string;
-  /** Whether one reads its output while it runs, or only if it has failed. */
+  /** Whether its output is printed while it runs, or only if it fails. */
   readonly output: 'at once' | 'if it fails';
 }
 
@@ -17,7 +17,7 @@ export interface Stage {
 export interface Outcome {
   readonly stage: Stage;
   readonly code: number;
-  /** All that it has printed. */
+  /** Everything that the stage has printed. */
   readonly text: string;
 }
 
@@ -55,7 +55,7 @@ async function runStage(stage: Stage, stop: AbortSignal): Promise<Outcome | unde
   return { stage, code: code ?? 1, text };
 }
 
-/** Asks a process to end, with all that it has started and that still has a parent among them. */
+/** Asks a process and its descendants to end. A descendant whose parent has ended is not found. */
 function endTree(root: number): void {
   const parents = readdirSync('/proc').flatMap(
     (name): (readonly [pid: number, parent: number])[] => {
@@ -79,7 +79,10 @@ function endTree(root: number): void {
     }
 }
 
-/** The lines in which a run of tests names what it has left out (test/support/tell-left-out.ts). */
+/**
+ * The lines in which a run of tests lists the tests that it has skipped
+ * (test/support/tell-left-out.ts).
+ */
 export function leftOutLines(text: string): string {
   const lines = text.split('\n').filter((line) => line.startsWith('Left out, '));
   return lines.map((line) => `${line}\n`).join('');
@@ -91,7 +94,10 @@ interface LaneOptions {
   readonly onFailure?: () => void;
 }
 
-/** Runs stages one after the other, also after one that has failed: each says what is wrong. */
+/**
+ * Runs stages one after the other, also after a stage that has failed, because each shows what is
+ * wrong.
+ */
 export async function runLane(
   stages: readonly Stage[],
   { stop, onFailure }: LaneOptions,
@@ -105,7 +111,7 @@ export async function runLane(
   return outcomes;
 }
 
-/** A signal that aborts if this program is asked to end, which is then left to its stages. */
+/** A signal that aborts if this program is asked to end. The program then ends after its stages. */
 export function interruption(): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -118,7 +124,7 @@ export function interruption(): AbortSignal {
 
 /**
  * The lines that end a failing run, by stage: what has failed, and the command that repeats it. A
- * stage of tests has printed them itself (test/support/tell-failed.ts). Pure.
+ * stage of tests has already printed its lines (test/support/tell-failed.ts). Pure.
  */
 export function failedStages(outcomes: readonly Outcome[]): string[] {
   return outcomes

@@ -13,7 +13,7 @@ const endToEnd: Stage = {
   output: 'at once',
 };
 
-/** The unit and marble tests give way to the others, which have promises about time. */
+/** The unit and marble tests run with low priority, because the other tests check times. */
 const behindOthers = (stage: Stage): Stage => ({
   ...stage,
   command: ['nice', '-n', '10', ...stage.command],
