@@ -174,13 +174,11 @@ describe('pilot-discovery diff --against', () => {
 Something changes for 2 of 2 proxies.`);
   });
 
-  it('says that the MeshConfig is another one', async () => {
+  it('says that the MeshConfig differs', async () => {
     const { exitCode, stderr } = await against('old', '--meshConfig', 'mesh.yaml');
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringMatching(
-        /^pilot-discovery: the MeshConfig of 127\.0\.0\.1:\d+ is another one: /,
-      ),
+      expect.stringMatching(/^pilot-discovery: the MeshConfig of 127\.0\.0\.1:\d+ differs: /),
     ]);
   });
 
