@@ -3,8 +3,8 @@ import type { AdminClient } from './admin-client.ts';
 import { parseJson } from '../shared/text/parse-json.ts';
 
 /**
- * The fields that are read from Envoy's `/server_info`. While a child comes up its parent still
- * answers.
+ * The fields that are read from Envoy's `/server_info`. They show which epoch answers: while a
+ * child comes up, its parent still answers.
  */
 interface ServerInfo {
   readonly state?: string;

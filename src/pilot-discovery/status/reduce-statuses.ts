@@ -101,7 +101,7 @@ export const statusPauses = {
   failed: { first: 1_000, longest: 60_000 },
 } as const;
 
-/** If another program has changed the same status this often, it is not written again. */
+/** A status that another program changes is repaired this often, and then not written again. */
 const mostRepairs = 3;
 
 type Next = Step<StatusesState, StatusesEffect>;
