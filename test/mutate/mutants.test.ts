@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { drawMutants, editsOf } from './draw-mutants.ts';
 import { mutants } from './mutants.ts';
 import { mutated } from './mutant.ts';
-import { reachedTests } from './reached-tests.ts';
+import { overRealServers, reachedTests } from './reached-tests.ts';
 import { report } from './report.ts';
 
 describe('the mutants', () => {
@@ -61,11 +61,14 @@ describe('drawn mutants', () => {
 });
 
 describe('reachedTests', () => {
-  it('has the tests named after a file first, then marbles, then the nearest', () => {
+  it('has the tests named after a file first, then marbles, then the nearest, none over real servers', () => {
     const named = 'test/unit/b.more.test.ts';
     const importers = new Map([
       ['src/a/b.ts', ['src/a/c.ts', 'test/unit/a/near.test.ts']],
-      ['src/a/c.ts', ['test/unit/a/c.test.ts', 'test/marbles/m.test.ts', 'src/a/b.ts', named]],
+      [
+        'src/a/c.ts',
+        ['test/unit/a/c.test.ts', 'test/marbles/m.test.ts', 'src/a/b.ts', named, overRealServers],
+      ],
       ['src/a/d.ts', ['test/unit/a/d.test.ts']],
     ]);
     expect(reachedTests('src/a/b.ts', importers)).toEqual([

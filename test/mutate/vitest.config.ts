@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { apart } from '../support/apart.ts';
 import { limits } from '../support/limits.ts';
 import { GivenOrder } from './given-order.ts';
+import { overRealServers } from './reached-tests.ts';
 
 /**
  * For a copy of the tree with one mutant: the tests that need no build, one worker for each copy.
@@ -29,6 +30,7 @@ export default defineConfig({
         test: {
           name: 'contract',
           include: ['test/contract/**/*.test.ts'],
+          exclude: [overRealServers],
           sequence: { groupOrder: 2 },
         },
       },
