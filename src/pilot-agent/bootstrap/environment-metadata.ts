@@ -109,8 +109,8 @@ export function podPorts(text: string): string | undefined {
     const value = parseJson(text) as Json;
     if (!Array.isArray(value)) return undefined;
     const ports = value.map((port: Json) => {
-      // Throws if the port is null.
-      const { name, containerPort = 0, protocol = '' } = port as Readonly<Record<string, Json>>;
+      if (!isObject(port)) return undefined;
+      const { name, containerPort = 0, protocol = '' } = port;
       const fits =
         ['string', 'undefined'].includes(typeof name) &&
         Number.isInteger(containerPort) &&

@@ -16,6 +16,7 @@ import { signals } from '../../streams/process-events.ts';
 import { awaitReady, unreadyAt, wholeNumber } from './wait.ts';
 import { flags } from '../config/flags.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { readPort } from './read-port.ts';
 import { theAgent$ } from './the-agent.ts';
 import { showWaiting } from './waiting.ts';
 
@@ -61,7 +62,7 @@ export async function exec(
   { statusPort, timeoutSeconds, quiet }: ExecOptions,
 ): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
-  const given = statusPort === undefined ? undefined : wholeNumber('statusPort', statusPort, 1, 1);
+  const given = statusPort === undefined ? undefined : readPort('statusPort', statusPort);
   const agent$ = given === undefined ? theStatusPort$ : of(given);
   const look$ = agent$.pipe(switchMap((port) => unreadyAt(`${agentAt(port)}/healthz/ready`)));
   const waiting = { what: 'the agent', limit, quiet };

@@ -4,6 +4,7 @@ import type { Settled } from '../../operators/settle.ts';
 import { flags } from '../config/flags.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { print } from '../../shared/program/print.ts';
+import { readPort } from './read-port.ts';
 import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
 export interface RequestOptions {
@@ -36,17 +37,16 @@ export async function request(
   const verb = (['GET', 'POST'] as const).find((name) => name === method.toUpperCase());
   if (verb === undefined)
     throw new Fatal(`method: '${method}' is not GET or POST`, exitCodes.usage);
-  if (port !== undefined && !(/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535))
-    throw new Fatal(`--port: '${port}' is not a port (1 to 65535)`, exitCodes.usage);
+  const givenPort = port === undefined ? undefined : readPort('port', port);
   const target = `/${path.replace(/^\//, '')}`.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
   const agent =
     port === undefined && configPath === undefined ? await theAgent(byFolder) : undefined;
   const folder = configPath ?? agent?.configPath ?? flags.configPath.default;
   const usual = agent?.proxyAdminPort ?? Number(flags.proxyAdminPort.default);
   const admin =
-    port === undefined
+    givenPort === undefined
       ? adminClient(`${folder}/envoy-admin-address`, usual)
-      : adminClient('', Number(port));
+      : adminClient('', givenPort);
 
   const answer = await firstValueFrom(admin.request(verb, target, timeoutMs, body), {
     defaultValue: silence,

@@ -40,7 +40,9 @@ export function readInstances(body: unknown): ReadInstances {
   for (const row of body.map(rowOf)) {
     const { name, address, port, protocol, status } = row;
     if (!isName(name))
-      problems.push(`an instance is not used: its name is too long, or is not a text`);
+      problems.push(
+        `an instance is not used: its node and id make no name of at most ${most.characters} characters`,
+      );
     else if (port === 0) problems.push(`${name} is not used: it has no port`);
     else if (isIP(address) === 0)
       problems.push(`${name} is not used: its address '${address}' is not an IP address`);

@@ -107,11 +107,11 @@ describe('nodeMetadata', () => {
       '[{"containerPort":"x"}]',
       'ISTIO_META_POD_PORTS: POD_PORTS is not a text with a JSON list of ports',
     ],
-    [
+    ...['[null]', '[5]', '["http"]', '[[]]'].map((text) => [
       'ISTIO_META_POD_PORTS',
-      '[null]',
+      text,
       'ISTIO_META_POD_PORTS: POD_PORTS is not a text with a JSON list of ports',
-    ],
+    ]),
   ])('names the variable of what it leaves out: %s=%s', (name, text, flaw) => {
     const env = { [name]: text, ISTIO_META_OTHER: 'x' };
     const member = / (\w+) is not .*(?:text|object|JSON list|"false")/.exec(flaw)?.[1] ?? 'it';

@@ -50,6 +50,18 @@ describe('exec', () => {
     expect(asked).toEqual([ready, quit]);
   });
 
+  it.each(['0', '65536', '-1', 'x', ''])(
+    'refuses %j as the port of the status server',
+    async (port) => {
+      const options = { statusPort: port, timeoutSeconds: '60' };
+      await expect(exec(['true'], options)).rejects.toMatchObject({
+        code: 64,
+        message: `--statusPort: '${port}' is not a port (1 to 65535)`,
+      });
+      expect(asked).toEqual([]);
+    },
+  );
+
   it('says so where the agent does not quit', async () => {
     answers = [200, 500];
     await expect(run('touch "$1"')).rejects.toMatchObject({
