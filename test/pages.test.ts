@@ -54,8 +54,8 @@ describe.each(pages)('%s', (page) => {
         /(?:localhost|127\.0\.0\.1):15020(\/[a-z][\w/]*)|["`](?:POST |GET )?(\/(?:healthz|debug|app-\w+|drain|restart|logging|quitquitquit|stats|version)[\w/]*)/g,
       ),
     ];
-    const paths = named.map(([, asked, mentioned]) =>
-      (asked ?? mentioned ?? '').replace(/^\/app-.*/, '/app-health/'),
+    const paths = named.map(([, requested, mentioned]) =>
+      (requested ?? mentioned ?? '').replace(/^\/app-.*/, '/app-health/'),
     );
     expect(
       paths.filter(
@@ -91,13 +91,14 @@ describe.each(pages)('%s', (page) => {
     const languages = [...text.matchAll(/^```(\w*)\n.*?^```$/gms)].map(([, language]) => language);
     expect(
       languages.filter(
-        (one) => !['sh', 'text', 'console', 'yaml', 'ini', 'dockerfile', 'ts'].includes(one ?? ''),
+        (language) =>
+          !['sh', 'text', 'console', 'yaml', 'ini', 'dockerfile', 'ts'].includes(language ?? ''),
       ),
     ).toEqual([]);
   });
 
   it('has no line that is wider than 120 columns', () => {
-    expect(text.split('\n').filter((one) => one.length > 120)).toEqual([]);
+    expect(text.split('\n').filter((line) => line.length > 120)).toEqual([]);
   });
 });
 
@@ -189,10 +190,14 @@ describe('the pod', () => {
 
   it('asks ports that are open', () => {
     const { startupProbe, readinessProbe, livenessProbe, ports } = proxy;
-    const asked = [startupProbe, readinessProbe, livenessProbe].map(
+    const probeAddresses = [startupProbe, readinessProbe, livenessProbe].map(
       ({ httpGet: { path, port } }) => `${port}${path}`,
     );
-    expect(asked).toEqual(['15020/healthz/startup', '15021/healthz/ready', '15020/healthz/live']);
+    expect(probeAddresses).toEqual([
+      '15020/healthz/startup',
+      '15021/healthz/ready',
+      '15020/healthz/live',
+    ]);
     expect(ports).toEqual([expect.objectContaining({ containerPort: 15_090 })]);
   });
 
@@ -211,10 +216,10 @@ describe('the unit file', () => {
   const settings = [...unit.replaceAll('\\\n', '').matchAll(/^(\w+)=(.*)$/gm)].map(
     ([, name = '', value = '']) => [name, value] as const,
   );
-  const one = (name: string) => settings.find(([key]) => key === name)?.[1];
+  const setting = (name: string) => settings.find(([key]) => key === name)?.[1];
 
   it('has flags and variables that the agent takes without a warning', async () => {
-    const [node, program, command, ...args] = (one('ExecStart') ?? '').split(/\s+/);
+    const [node, program, command, ...args] = (setting('ExecStart') ?? '').split(/\s+/);
     expect([node, program, command]).toEqual([
       '/usr/bin/node',
       '/opt/pilot-agent/dist/pilot-agent.cjs',
@@ -228,13 +233,13 @@ describe('the unit file', () => {
       expect.arrayContaining([
         '--keepEnvoy',
         '--configPath',
-        `/run/${one('RuntimeDirectory') ?? ''}`,
+        `/run/${setting('RuntimeDirectory') ?? ''}`,
       ]),
     );
   });
 
   it('leaves Envoy alone, and starts again what a restart may help', () => {
-    expect([one('KillMode'), one('RuntimeDirectoryPreserve')]).toEqual(['process', 'yes']);
-    expect(one('RestartPreventExitStatus')).toBe(`${exitCodes.usage} ${exitCodes.config}`);
+    expect([setting('KillMode'), setting('RuntimeDirectoryPreserve')]).toEqual(['process', 'yes']);
+    expect(setting('RestartPreventExitStatus')).toBe(`${exitCodes.usage} ${exitCodes.config}`);
   });
 });

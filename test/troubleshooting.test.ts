@@ -23,7 +23,7 @@ function walk(file: string, visit: (node: ts.Node) => void): void {
 
 /** The reasons of a file, as far as they do not vary. */
 function reasons(file: string): readonly string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   walk(file, (node) => {
     const isText =
       ts.isStringLiteral(node) ||
@@ -34,9 +34,9 @@ function reasons(file: string): readonly string[] {
       !ts.isImportDeclaration(node.parent) &&
       (node.text.includes(' ') || ['draining', 'terminating'].includes(node.text))
     )
-      found.push(node.text);
+      texts.push(node.text);
   });
-  return found;
+  return texts;
 }
 
 interface Entry {
@@ -95,20 +95,20 @@ describe(page, () => {
       [...flaws].map((flaw) => anchorOf(troubleshooting(flaw))),
     );
     expect([...flaws].sort()).toEqual(flaws);
-    const told = loggedFlaws.map((event) => anchorOf(troubleshooting(event)));
-    expect(told.filter((anchor) => !anchors('Log events').includes(anchor))).toEqual([]);
+    const loggedAnchors = loggedFlaws.map((event) => anchorOf(troubleshooting(event)));
+    expect(loggedAnchors.filter((anchor) => !anchors('Log events').includes(anchor))).toEqual([]);
   });
 
   it('has no flaw that check does not find', () => {
-    const found = new Set<string>();
+    const findingNames = new Set<string>();
     for (const source of sources.filter((name) => name.startsWith('pilot-agent/check/'))) {
       walk(join('src', source), (node) => {
         if (ts.isCallExpression(node) && /(?:^|\.)(?:warn|fail)$/.test(node.expression.getText()))
           for (const name of [...node.getText().matchAll(/^\S*?\((?:\s*)'([\w. ]+)'/g)])
-            found.add(name[1] ?? '');
+            findingNames.add(name[1] ?? '');
       });
     }
-    expect([...found].sort()).toEqual([...flaws, ...loggedFlaws].sort());
+    expect([...findingNames].sort()).toEqual([...flaws, ...loggedFlaws].sort());
   });
 
   it('says of each what is seen, why, what to look at and what to do', () => {
@@ -119,10 +119,10 @@ describe(page, () => {
       'Log events',
     ].flatMap(entries);
     const labels = ['You see', 'Cause', 'Command', 'Fix'];
-    const found = ({ text }: Entry) =>
+    const labelsOf = ({ text }: Entry) =>
       [...text.matchAll(/^- \*\*(.*?):\*\*/gm)].map(([, label]) => label);
     expect(
-      all.filter((entry) => found(entry).join() !== labels.join()).map(({ anchor }) => anchor),
+      all.filter((entry) => labelsOf(entry).join() !== labels.join()).map(({ anchor }) => anchor),
     ).toEqual([]);
   });
 

@@ -22,7 +22,7 @@ describe('a control plane that one client or one file attacks', () => {
     [...clients, ...files, ...frames]
       .filter(({ cost }) => cost === undefined)
       .map((row) => [row.name, row] as const),
-  )('goes on: %s', async (_, { name, told }) => {
+  )('goes on: %s', async (_, { name, logged: told }) => {
     const from = plane.lines.length;
     const end = await attacker.attack(name, plane.target);
     // The clock of a busy machine says little: two seconds of its own time are a stall.

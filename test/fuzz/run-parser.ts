@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { parsers } from './parsers.ts';
 
 const [, , name = '', seconds = '60', seed = '1'] = process.argv;
-const parser = parsers.find((one) => one.name === name);
+const parser = parsers.find((candidate) => candidate.name === name);
 if (parser === undefined) throw new Error(`there is no parser ${name}`);
 
 const options = {

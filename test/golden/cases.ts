@@ -312,7 +312,7 @@ export function inputsOf({
   const config = { ...proxyConfig, ...changes };
   const addresses = inputs.addresses ?? podAddresses;
   const { sds } = inputs;
-  const told = nodeMetadata({
+  const result = nodeMetadata({
     variables: environment(env).values,
     config,
     labels: {},
@@ -323,13 +323,13 @@ export function inputsOf({
     sds,
     ...given,
   });
-  if (!told.ok) throw new Error(JSON.stringify(told.problems));
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return {
     config,
     serviceNode: 'sidecar~1.2.3.4~foo~bar',
     ipv6: false,
     addresses,
-    metadata: told.metadata,
+    metadata: result.metadata,
     locality: { region: '', zone: '', subZone: '' },
     sans: [
       { type: 'DNS', value: 'istio-pilot' },

@@ -10,7 +10,7 @@ import { certificates } from './cases.ts';
 interface Verdict {
   readonly accepted: boolean;
   /** What Envoy wrote, from warnings on. */
-  readonly said: string;
+  readonly output: string;
 }
 
 /** A real Envoy, and a folder with certificates for what it is given. */
@@ -29,13 +29,13 @@ const timeoutMs = 20_000;
 
 export async function trialEnvoy(): Promise<TrialEnvoy> {
   const { env } = process;
-  const found = findEnvoy({
+  const envoy = findEnvoy({
     binaryPath: undefined,
     env,
     cacheDir: cacheDir(env),
     version: pinnedEnvoy.version,
   });
-  if (!found.ok) throw new Error(found.reason);
+  if (!envoy.ok) throw new Error(envoy.reason);
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
   writeCertificates(folder, await (await certificateAuthority()).issue());
   let count = 0;
@@ -47,7 +47,7 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
     // Its output stream is not a pipe: those of Node are sockets, and Envoy cannot open /dev/stdout
     // then.
     const child = spawn(
-      found.path,
+      envoy.path,
       ['-c', file, '-l', 'warning', '--use-dynamic-base-id', ...args],
       {
         stdio: ['ignore', 'ignore', errors],
@@ -57,27 +57,27 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
     const ended = new Promise<number | null>((done) => child.once('exit', done));
     const limit = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     void ended.then(() => clearTimeout(limit));
-    return { child, ended, said: () => readFileSync(log, 'utf8') };
+    return { child, ended, readLog: () => readFileSync(log, 'utf8') };
   };
   return {
     async validate(text) {
-      const { ended, said } = run(text, ['--mode', 'validate']);
-      return { accepted: (await ended) === 0, said: said() };
+      const { ended, readLog } = run(text, ['--mode', 'validate']);
+      return { accepted: (await ended) === 0, output: readLog() };
     },
     async start(text) {
-      const { child, ended, said } = run(text, [
+      const { child, ended, readLog } = run(text, [
         '--component-log-level',
         'main:info',
         '--concurrency',
         '1',
       ]);
-      const isUp = () => said().includes('starting main dispatch loop');
+      const isUp = () => readLog().includes('starting main dispatch loop');
       await eventually(() => isUp() || child.exitCode !== null || child.signalCode !== null, {
         within: timeoutMs,
       });
       return {
         accepted: isUp(),
-        said: said()
+        output: readLog()
           .split('\n')
           .filter((line) => !/\[(?:info|debug)\]|^ /.test(line))
           .join('\n'),

@@ -23,31 +23,31 @@ export interface Summary {
 type Json = Readonly<Record<string, unknown>>;
 
 /** Reads a bootstrap by the paths of Envoy's API (v3), without what has made it. */
-export function summary(made: unknown): Summary {
-  const sinks = list(made, 'stats_sinks').map(
+export function summary(bootstrap: unknown): Summary {
+  const sinks = list(bootstrap, 'stats_sinks').map(
     (sink) => `${text(sink, 'name')} → ${sinkTarget(sink)}`,
   );
-  const tracer = get(made, 'tracing', 'http');
+  const tracer = get(bootstrap, 'tracing', 'http');
   const ads = (...path: readonly (string | number)[]) =>
-    text(made, 'dynamic_resources', 'ads_config', ...path);
-  const patterns = list(made, 'stats_config', 'stats_matcher', 'inclusion_list', 'patterns');
+    text(bootstrap, 'dynamic_resources', 'ads_config', ...path);
+  const patterns = list(bootstrap, 'stats_config', 'stats_matcher', 'inclusion_list', 'patterns');
   const included = patterns
     .map((pattern) => text(pattern, 'prefix'))
     .filter((prefix) => prefix.startsWith('http.'));
   return {
-    node: text(made, 'node', 'id'),
-    admin: socket(get(made, 'admin', 'address')),
-    listeners: byName(list(made, 'static_resources', 'listeners'), (listener) =>
+    node: text(bootstrap, 'node', 'id'),
+    admin: socket(get(bootstrap, 'admin', 'address')),
+    listeners: byName(list(bootstrap, 'static_resources', 'listeners'), (listener) =>
       socket(get(listener, 'address')),
     ),
-    clusters: byName(list(made, 'static_resources', 'clusters'), (cluster) =>
+    clusters: byName(list(bootstrap, 'static_resources', 'clusters'), (cluster) =>
       [target(cluster), ...tls(cluster)].join(' '),
     ),
     ads: [
       ads('grpc_services', 0, 'envoy_grpc', 'cluster_name'),
       ...(ads('api_type') === 'GRPC' ? [] : [ads('api_type')]),
     ].join(' '),
-    overload: overload(get(made, 'overload_manager')),
+    overload: overload(get(bootstrap, 'overload_manager')),
     ...(tracer !== undefined && {
       tracing: `${text(tracer, 'name')} → ${tracerTarget(get(tracer, 'typed_config'))}`,
     }),

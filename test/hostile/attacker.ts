@@ -20,19 +20,19 @@ export async function startAttacker(): Promise<Attacker> {
     execArgv: ['--import', 'tsx'],
     serialization: 'json',
   });
-  const said = async (word: string): Promise<void> => {
+  const awaitWord = async (word: string): Promise<void> => {
     const [message] = (await once(child, 'message')) as [unknown];
     if (message !== word)
       throw new Error(`the attacker says ${JSON.stringify(message)}, not ${word}`);
   };
-  await said('ready');
+  await awaitWord('ready');
   return {
     async attack(row, target) {
       child.send({ row, target } satisfies Order);
-      await said('begun');
+      await awaitWord('begun');
       return async () => {
         child.send('end');
-        await said('over');
+        await awaitWord('over');
       };
     },
     async dispose() {

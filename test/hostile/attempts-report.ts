@@ -18,7 +18,7 @@ export function attemptsReport(
   floods: readonly FloodResult[],
   machine: string,
 ): string {
-  const made = attempts.map(({ name, outcome, line, wrong }) => [
+  const attemptRows = attempts.map(({ name, outcome, line, wrong }) => [
     name,
     `${outcome.status}${outcome.name === undefined ? '' : `, for \`${outcome.name}\``}`,
     line,
@@ -46,7 +46,7 @@ Made by \`npm run attempts\`: ${machine}.
 \`pilot-discovery\` has an authority, and an issuer of tokens. A certificate always has the name of its caller,
 also if somebody else has made the request.
 
-${table(['Attempt', 'Status', 'Line of the log', 'Result'], made)}
+${table(['Attempt', 'Status', 'Line of the log', 'Result'], attemptRows)}
 
 ## Floods by one identity
 

@@ -121,9 +121,9 @@ export async function attackedControlPlane({
   });
   const reports: number[] = [];
   child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-    const found = /^in use: (\d+)/m.exec(piece)?.[1];
-    if (found === undefined) process.stderr.write(piece);
-    else reports.push(Number(found) / 2 ** 20);
+    const bytes = /^in use: (\d+)/m.exec(piece)?.[1];
+    if (bytes === undefined) process.stderr.write(piece);
+    else reports.push(Number(bytes) / 2 ** 20);
   });
   void once(child, 'exit').then(
     ([code, signal]) => (ended = code === null ? 1_000 + String(signal).length : Number(code)),
@@ -161,7 +161,7 @@ export async function attackedControlPlane({
       const name = `changed-${(changes += 1)}`;
       const [begun, ownBegun] = [performance.now(), processorTime(child.pid)];
       write('changing.yaml', serviceEntry(name));
-      while (![...proxy.names].some((one) => one.includes(`${name}.mesh`))) {
+      while (![...proxy.names].some((clusterName) => clusterName.includes(`${name}.mesh`))) {
         if (performance.now() - begun > 10_000)
           throw new Error('the healthy proxy has no change after 10 s');
         await sleep(5);

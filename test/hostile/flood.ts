@@ -38,12 +38,12 @@ export interface Flooder {
 
 export async function startFlooder(): Promise<Flooder> {
   const child: ChildProcess = fork(import.meta.filename, { execArgv: ['--import', 'tsx'] });
-  const said = async () => ((await once(child, 'message')) as [unknown])[0];
-  await said();
+  const nextMessage = async () => ((await once(child, 'message')) as [unknown])[0];
+  await nextMessage();
   return {
     async flood(flood) {
       child.send(flood);
-      return (await said()) as FloodOutcome;
+      return (await nextMessage()) as FloodOutcome;
     },
     async dispose() {
       const gone = once(child, 'exit');

@@ -89,12 +89,12 @@ async function waits(stage: SecureStage, account: string, seconds: number): Prom
   const changing = (async () => {
     while (performance.now() < end) changes.push((await stage.plane.change()).clock);
   })();
-  const asked: ReturnType<typeof askForCertificate>[] = [];
+  const requests: ReturnType<typeof askForCertificate>[] = [];
   while (performance.now() < end) {
-    asked.push(askForCertificate(session, bytes));
+    requests.push(askForCertificate(session, bytes));
     await sleep(every);
   }
-  const outcomes = await Promise.all(asked);
+  const outcomes = await Promise.all(requests);
   await changing;
   session.destroy();
   const times = outcomes.map(({ ms }) => ms);

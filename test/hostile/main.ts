@@ -37,7 +37,7 @@ const services = Object.fromEntries(
 );
 
 /** Attacks a control plane of its own; `outcome` resolves a minute later. */
-async function attacked({ name, told }: Row): Promise<{ readonly outcome: Promise<Outcome> }> {
+async function attacked({ name, logged }: Row): Promise<{ readonly outcome: Promise<Outcome> }> {
   const [plane, attacker] = await Promise.all([
     attackedControlPlane({ files: services }),
     startAttacker(),
@@ -51,17 +51,17 @@ async function attacked({ name, told }: Row): Promise<{ readonly outcome: Promis
   ]);
   const during = plane.memory();
   const isTold = () =>
-    told === undefined ||
+    logged === undefined ||
     plane.lines
       .slice(from)
-      .some(({ event, reason }) => event === told[0] && String(reason).includes(told[1]));
+      .some(({ event, reason }) => event === logged[0] && String(reason).includes(logged[1]));
   for (let tries = 0; !isTold() && tries < 200; tries += 1) await sleep(50);
   await end();
   await attacker.dispose();
   const aMinuteLater = async (): Promise<Outcome> => {
     await sleep(60_000);
     const after = plane.exitCode() === undefined ? await plane.inUse() : NaN;
-    const made = {
+    const outcome = {
       name,
       change,
       during,
@@ -71,7 +71,7 @@ async function attacked({ name, told }: Row): Promise<{ readonly outcome: Promis
       exitCode: plane.exitCode(),
     };
     await plane.dispose();
-    return made;
+    return outcome;
   };
   return { outcome: aMinuteLater() };
 }

@@ -11,19 +11,19 @@ const page = 'test/hostile/attempts.md';
 const { only } = parseArgs({ options: { only: { type: 'string', default: '' } } }).values;
 
 const [stage, flooder] = await Promise.all([startSecureStage(), startFlooder()]);
-const made: MadeAttempt[] = [];
+const madeAttempts: MadeAttempt[] = [];
 const results: FloodResult[] = [];
 try {
   for (let count = 0; count < 5; count += 1) await stage.plane.change();
   for (const attempt of attempts.filter(({ name }) => name.includes(only)))
-    made.push({ name: attempt.name, ...(await madeAttempt(attempt, stage)) });
+    madeAttempts.push({ name: attempt.name, ...(await madeAttempt(attempt, stage)) });
   for (const [index, row] of floods.entries())
     if (row.name.includes(only)) results.push(await flooded(row, index, { stage, flooder }));
 } finally {
   await flooder.dispose();
   await stage.dispose();
 }
-const text = attemptsReport(made, results, machineText());
+const text = attemptsReport(madeAttempts, results, machineText());
 console.log(text);
-if ([...made, ...results].some(({ wrong }) => wrong !== '')) process.exitCode = 1;
+if ([...madeAttempts, ...results].some(({ wrong }) => wrong !== '')) process.exitCode = 1;
 if (only === '') await writePage(page, text);

@@ -33,8 +33,8 @@ export function report(
   outcomes: readonly Outcome[],
   machine: string,
 ): { readonly text: string; readonly failed: readonly string[] } {
-  const lines = outcomes.map((one) => {
-    const { name, change, during, before, after } = one;
+  const lines = outcomes.map((outcome) => {
+    const { name, change, during, before, after } = outcome;
     const cells = [
       name,
       change.own,
@@ -43,7 +43,7 @@ export function report(
       before.toFixed(1),
       after.toFixed(1),
     ];
-    return `| ${[...cells, failureOf(one) ?? 'holds'].join(' | ')} |`;
+    return `| ${[...cells, failureOf(outcome) ?? 'holds'].join(' | ')} |`;
   });
   const text = `# What one client or one file does to a control plane
 
@@ -60,6 +60,6 @@ ${lines.join('\n')}
 `;
   return {
     text,
-    failed: outcomes.filter((one) => failureOf(one) !== undefined).map(({ name }) => name),
+    failed: outcomes.filter((outcome) => failureOf(outcome) !== undefined).map(({ name }) => name),
   };
 }

@@ -40,12 +40,12 @@ export const files: readonly Row[] = [
   {
     name: 'a file with 20,000 open lists',
     attack: puts(inFolder, text(nested)),
-    told: ['discovery.refused', 'more than 100 levels deep'],
+    logged: ['discovery.refused', 'more than 100 levels deep'],
   },
   {
     name: 'a document of 9 MB',
     attack: puts(inFolder, text(`a:\n${'  - b\n'.repeat(1_500_000)}`)),
-    told: ['discovery.refused', 'the document has'],
+    logged: ['discovery.refused', 'the document has'],
   },
   {
     name: 'a ServiceEntry with 65,535 ports',
@@ -62,7 +62,7 @@ export const files: readonly Row[] = [
         }),
       ),
     ),
-    told: ['discovery.refused', 'the document has'],
+    logged: ['discovery.refused', 'the document has'],
   },
   {
     name: 'a ServiceEntry with 50,000 hosts',
@@ -70,7 +70,7 @@ export const files: readonly Row[] = [
       inFolder,
       text(entry({ ...small, hosts: times(50_000).map((index) => `h${index}.mesh`) })),
     ),
-    told: ['discovery.refused', 'the document has'],
+    logged: ['discovery.refused', 'the document has'],
   },
   {
     name: 'a ServiceEntry with 30,000 hosts',
@@ -78,7 +78,7 @@ export const files: readonly Row[] = [
       inFolder,
       text(entry({ ...small, hosts: times(30_000).map((index) => `h${index}.mesh`) })),
     ),
-    told: ['discovery.refused', 'it has 30000 entries, and the limit is 256'],
+    logged: ['discovery.refused', 'it has 30000 entries, and the limit is 256'],
   },
   {
     name: 'a ServiceEntry with 30,000 fields that nobody knows',
@@ -88,7 +88,7 @@ export const files: readonly Row[] = [
         entry({ ...small, ...Object.fromEntries(times(30_000).map((index) => [`k${index}`, 1])) }),
       ),
     ),
-    told: ['discovery.unserved', '29980 more things are wrong with it'],
+    logged: ['discovery.unserved', '29980 more things are wrong with it'],
   },
   {
     name: 'a link to /proc',
@@ -97,26 +97,26 @@ export const files: readonly Row[] = [
       symlinkSync('/proc', link);
       return Promise.resolve(() => rmSync(link));
     },
-    told: ['discovery.refused', 'it is in proc'],
+    logged: ['discovery.refused', 'it is in proc'],
   },
   {
     name: 'a FIFO in the folder',
     attack: puts(inFolder, fifo),
-    told: ['discovery.refused', 'it is a FIFO'],
+    logged: ['discovery.refused', 'it is a FIFO'],
   },
   {
     name: 'a MeshConfig that becomes a FIFO',
     attack: puts(ofMesh, fifo),
-    told: ['discovery.source_lost', 'it is a FIFO'],
+    logged: ['discovery.source_lost', 'it is a FIFO'],
   },
   {
     name: 'a MeshConfig of 300 KB',
     attack: puts(ofMesh, text(`# ${'x'.repeat(300_000)}\n`)),
-    told: ['discovery.source_lost', 'and 262144 are read at most'],
+    logged: ['discovery.source_lost', 'and 262144 are read at most'],
   },
   {
     name: 'a MeshConfig with an alias that leads back',
     attack: puts(ofMesh, text('accessLogFile: &a [*a]\n')),
-    told: ['discovery.refused', 'more than 100 levels deep'],
+    logged: ['discovery.refused', 'more than 100 levels deep'],
   },
 ];

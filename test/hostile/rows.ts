@@ -12,7 +12,7 @@ export interface Row {
   /** It takes seconds: `npm test` leaves it out. */
   readonly cost?: 'seconds';
   /** What is to be said of it in the log: an event, and a part of the reason. */
-  readonly told?: readonly [event: string, reason: string];
+  readonly logged?: readonly [event: string, reason: string];
 }
 
 /** All of them. */

@@ -36,8 +36,8 @@ export async function startSecureStage(
 ): Promise<SecureStage> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-attempts-'));
   const parts = await pluggedAuthority();
-  const made = signingAuthority(parts, Date.now());
-  if (!made.ok) throw new Error(made.reason);
+  const result = signingAuthority(parts, Date.now());
+  if (!result.ok) throw new Error(result.reason);
   writeKubernetesVolume(join(folder, 'cacerts'), {
     'ca-cert.pem': parts.certificate,
     'ca-key.pem': parts.key.toString(),
@@ -61,7 +61,7 @@ export async function startSecureStage(
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const names = [['uri', spiffe(account)]] as const;
     const content = { publicKey, names, lifetime: hour };
-    const { chain } = await certify(made.authority, content, Date.now());
+    const { chain } = await certify(result.authority, content, Date.now());
     return {
       chain: chain.slice(0, -1).join(''),
       key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

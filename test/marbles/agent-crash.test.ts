@@ -47,9 +47,9 @@ describe('a crash', () => {
         { hash$ },
         { processes: ['12.9s k', '-'], health: ['l', 'l'] },
       );
-      const asked = at({ '0s': '0', '5s': '0', '10s': '0', '13.1s': '1', '18.1s': '1' }); // none at 15 s
+      const questions = at({ '0s': '0', '5s': '0', '10s': '0', '13.1s': '1', '18.1s': '1' }); // none at 15 s
       play(m, agent, { unsub: '^ 19s !', serving: at({ '0s': '0', '12.9s': 'n', '13.1s': '1' }) });
-      m.expectObservable(agent.asked$, '^ 19s !').toBe(asked);
+      m.expectObservable(agent.asked$, '^ 19s !').toBe(questions);
     }),
   );
 
@@ -59,9 +59,9 @@ describe('a crash', () => {
       const hash$ = m.hot('a');
       const agent = scriptedAgent(m, { hash$ }, { processes: ['50ms k', '-'], health: ['u', 'l'] });
       // The next one starts 200 ms after the crash: nobody is asked at 60 ms and later.
-      const asked = at({ '0s': '0', '20ms': '0', '40ms': '0', '250ms': '1' });
+      const questions = at({ '0s': '0', '20ms': '0', '40ms': '0', '250ms': '1' });
       play(m, agent, { unsub: '^ 260ms !', serving: at({ '0s': 'n', '250ms': '1' }) });
-      m.expectObservable(agent.asked$, '^ 260ms !').toBe(asked);
+      m.expectObservable(agent.asked$, '^ 260ms !').toBe(questions);
     }),
   );
 

@@ -20,10 +20,10 @@ const wishes: Record<string, RuntimeWish> = {
  * An admin endpoint that answers with these statuses, the last of which stays; 0 is not an answer.
  */
 function admin(...statuses: readonly number[]) {
-  const asked$ = new Subject<string>();
+  const requests$ = new Subject<string>();
   let next = 0;
   function request(_: string, path: string): ReturnType<AdminClient['request']> {
-    asked$.next(path.replace('/runtime_modify?k=', ''));
+    requests$.next(path.replace('/runtime_modify?k=', ''));
     const status = statuses[Math.min(next++, statuses.length - 1)] ?? 200;
     return of(
       status === 0
@@ -31,7 +31,7 @@ function admin(...statuses: readonly number[]) {
         : ({ ok: true, value: { status, body: 'no\n' } } as const),
     );
   }
-  return { admin: { request }, asked$ };
+  return { admin: { request }, requests$ };
 }
 
 /** t told, f refused. */
@@ -48,9 +48,9 @@ describe('runtime settings', () => {
   it(
     'are told to the Envoy that comes to serve, each change alone, and all of them to the next one',
     marbles((m) => {
-      const { admin: endpoint, asked$ } = admin(200);
+      const { admin: endpoint, requests$ } = admin(200);
       const wish$ = m.hot(at({ '1s': 'n', '2s': 'a', '5s': 'b', '9s': 'c' }), wishes);
-      m.expectObservable(asked$).toBe(at({ '2s': 'a', '5s': 'b', '9s': 'b' }));
+      m.expectObservable(requests$).toBe(at({ '2s': 'a', '5s': 'b', '9s': 'b' }));
       m.expectObservable(signs(wish$, endpoint), '^ 20s !').toBe(
         at({ '2s': 't', '5s': 't', '9s': 't' }),
       );
@@ -70,8 +70,8 @@ describe('runtime settings', () => {
   it(
     'that were not taken are told in full with the next wish',
     marbles((m) => {
-      const { admin: endpoint, asked$ } = admin(0, 200);
-      m.expectObservable(asked$).toBe(at({ '1s': 'a', '1100ms': 'b' }));
+      const { admin: endpoint, requests$ } = admin(0, 200);
+      m.expectObservable(requests$).toBe(at({ '1s': 'a', '1100ms': 'b' }));
       m.expectObservable(
         signs(m.hot(at({ '1s': 'a', '1100ms': 'b' }), wishes), endpoint),
         '^ 20s !',
@@ -82,8 +82,8 @@ describe('runtime settings', () => {
   it(
     'that are none ask for nothing, and take back what was set',
     marbles((m) => {
-      const { admin: endpoint, asked$ } = admin(200);
-      m.expectObservable(asked$).toBe(at({ '2s': 'a', '3s': 'e' }), { a: 'a', e: '' });
+      const { admin: endpoint, requests$ } = admin(200);
+      m.expectObservable(requests$).toBe(at({ '2s': 'a', '3s': 'e' }), { a: 'a', e: '' });
       m.expectObservable(
         signs(m.hot(at({ '1s': 'n', '2s': 'a', '3s': 'n' }), wishes), endpoint),
         '^ 9s !',

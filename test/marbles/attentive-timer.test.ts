@@ -75,7 +75,7 @@ const unsub = '^ 5m !';
  * An Envoy that is asked over HTTP by an agent whose loop is late. It answers at once until
  * `falls`, a time.
  */
-function asked(stalls: readonly string[], falls = Infinity) {
+function followLate(stalls: readonly string[], falls = Infinity) {
   const late = lateScheduler(...stalls);
   function health(): Observable<Health> {
     // The answer is there after 1 ms, and is read after all that is due.
@@ -98,7 +98,7 @@ describe('a healthy Envoy of an agent', () => {
     'that is stopped for minutes is not silent',
     marbles((m) => {
       const stopped = ['10500ms ^ 2m !', '130600ms ^ 2m !'];
-      m.expectObservable(asked(stopped), unsub).toBe('2ms (LA)', signs);
+      m.expectObservable(followLate(stopped), unsub).toBe('2ms (LA)', signs);
     }),
   );
 
@@ -106,7 +106,7 @@ describe('a healthy Envoy of an agent', () => {
     'whose loop is late for 1.8 s of each 2 s is not silent',
     marbles((m) => {
       const busy = Array.from({ length: 140 }, (_, index) => `${2_000 * index + 200}ms ^ 1799ms !`);
-      m.expectObservable(asked(busy), unsub).toBe('2ms (LA)', signs);
+      m.expectObservable(followLate(busy), unsub).toBe('2ms (LA)', signs);
     }),
   );
 
@@ -115,7 +115,7 @@ describe('a healthy Envoy of an agent', () => {
     marbles((m) => {
       const stalls = ['20s ^ 9999ms !'];
       // last heard of at 10 s; from 17 s on 5 steps until the stall, one in it, and 40 after it
-      m.expectObservable(asked(stalls, 10_500), unsub).toBe(
+      m.expectObservable(followLate(stalls, 10_500), unsub).toBe(
         at({ '0.002s': 'LA', '17.004s': 'S', '50s': 'H' }),
         signs,
       );

@@ -8,8 +8,10 @@ import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const random = () => 0.5;
-function awaited(one: ContributingSource, customConfigFile = ''): Observable<string> {
-  return awaitedSources(one, { customConfigFile }).pipe(map((names) => names.join(' and ')));
+function awaited(contributor: ContributingSource, customConfigFile = ''): Observable<string> {
+  return awaitedSources(contributor, { customConfigFile }).pipe(
+    map((names) => names.join(' and ')),
+  );
 }
 
 describe('the first Envoy', () => {

@@ -15,18 +15,18 @@ type Drawn = readonly [index: number, after: number];
 
 /** A Consul that gives these answers one after the other, and then none; and what it was asked. */
 function drawn(answers: readonly Drawn[], times: Partial<QueryTimes> = {}) {
-  const asked: number[] = [];
+  const indexes: number[] = [];
   const queried: Queried<string> = {
     query: (from) =>
       defer(() => {
-        const [index, after] = answers[asked.length] ?? [0, undefined];
-        asked.push(from);
+        const [index, after] = answers[indexes.length] ?? [0, undefined];
+        indexes.push(from);
         return after === undefined
           ? NEVER
           : timer(after * 1_000).pipe(map(() => ({ index, state: String(index % 10) })));
       }),
   };
-  return { asked, state$: blockingQueries(queried, { ...usual, ...times }) };
+  return { indexes, state$: blockingQueries(queried, { ...usual, ...times }) };
 }
 
 const many = (count: number, index: (n: number) => number): readonly Drawn[] =>
@@ -34,7 +34,7 @@ const many = (count: number, index: (n: number) => number): readonly Drawn[] =>
 
 describe('blockingQueries', () => {
   it('asks from the index of the state that it knows', () => {
-    const { asked, state$ } = drawn([
+    const { indexes, state$ } = drawn([
       [1, 0],
       [2, 5],
       [2, 61],
@@ -45,11 +45,11 @@ describe('blockingQueries', () => {
         at({ '0s': '1', '5s': '2', '66s': '2', '69s': '4' }),
       );
     })();
-    expect(asked).toEqual([0, 1, 2, 2, 4]);
+    expect(indexes).toEqual([0, 1, 2, 2, 4]);
   });
 
   it('begins anew where the index goes back', () => {
-    const { asked, state$ } = drawn([
+    const { indexes, state$ } = drawn([
       [5, 0],
       [3, 1],
       [3, 1],
@@ -60,17 +60,17 @@ describe('blockingQueries', () => {
         at({ '0s': '5', '1s': '3', '2s': '3', '3s': '4' }),
       );
     })();
-    expect(asked).toEqual([0, 5, 0, 3, 4]);
+    expect(indexes).toEqual([0, 5, 0, 3, 4]);
   });
 
   it('asks once in 10 s where an index of 0 keeps Consul from waiting', () => {
-    const { asked, state$ } = drawn(many(9, () => 0));
+    const { indexes, state$ } = drawn(many(9, () => 0));
     marbles((m) => {
       m.expectObservable(state$, '^ 25s !').toBe(
         at({ '0s': '00', '1s': '0', '11s': '0', '21s': '0' }),
       );
     })();
-    expect(asked).toEqual([0, 1, 1, 1, 1]);
+    expect(indexes).toEqual([0, 1, 1, 1, 1]);
   });
 
   it(

@@ -180,11 +180,11 @@ describe('caSecrets', () => {
   it(
     'says when it asks, and whether that is a retry',
     marbles((m) => {
-      const asked$ = caSecrets(turning(bad('away'), 100, good(day)), options).pipe(
+      const requests$ = caSecrets(turning(bad('away'), 100, good(day)), options).pipe(
         filter((sign) => sign.type === 'asked'),
         map(({ isRetry }) => (isRetry ? 'r' : 'a')),
       );
-      m.expectObservable(asked$, '^ 780m !').toBe(
+      m.expectObservable(requests$, '^ 780m !').toBe(
         at({ '0s': 'a', '50ms': 'r', '150ms': 'r', '43200150ms': 'a' }),
       );
     }),

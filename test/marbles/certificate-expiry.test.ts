@@ -110,15 +110,15 @@ describe('the warning before a certificate expires', () => {
 
 describe('that a certificate has expired', () => {
   it.each([
-    { what: 'between two looks at the clock', expires: 130_000, told: '130s' },
-    { what: 'in less than a minute', expires: 1_500, told: '1500ms' },
-    { what: 'an odd time after a day', expires: day + 61_234, told: `${day + 61_234}ms` },
-  ])('is told at that moment: $what', ({ expires, told }) => {
+    { what: 'between two looks at the clock', expires: 130_000, moment: '130s' },
+    { what: 'in less than a minute', expires: 1_500, moment: '1500ms' },
+    { what: 'an odd time after a day', expires: day + 61_234, moment: `${day + 61_234}ms` },
+  ])('is told at that moment: $what', ({ expires, moment }) => {
     marbles((m) => {
       const served$ = m.hot('c', {
         c: [living(expires, { isRenewed: true }), living(400 * day, { name: 'ROOTCA' })],
       });
-      m.expectObservable(signs$(served$), `^ ${2 * day}ms !`).toBe(at({ [told]: 'x' }));
+      m.expectObservable(signs$(served$), `^ ${2 * day}ms !`).toBe(at({ [moment]: 'x' }));
     })();
   });
 });

@@ -63,9 +63,9 @@ describe('compose', () => {
         at({ '0s': 'rr.x.x', '5s': '.x', '7s': '.x' }),
       );
       const when$ = m.hot(at({ '1s': 'w', '6s': 'w', '8s': 'w' }));
-      const one = both();
-      m.expectObservable(one.changes$, '^ 9s !');
-      m.expectObservable(givenAt(one, when$)).toBe(at({ '1s': '1', '6s': '2', '8s': '3' }), {
+      const composed = both();
+      m.expectObservable(composed.changes$, '^ 9s !');
+      m.expectObservable(givenAt(composed, when$)).toBe(at({ '1s': '1', '6s': '2', '8s': '3' }), {
         1: 'ax',
         2: 'bx',
         3: 'by',
@@ -76,12 +76,15 @@ describe('compose', () => {
   it(
     'waits for a slow source 1 s at the start, and not at all later',
     marbles((m) => {
-      const one = compose(drawn(m, { '0s': 'a' }), drawn(m, { '8s': 'x' }, 'other'));
-      m.expectObservable(one.changes$, '^ 9s !');
-      m.expectObservable(given(one)).toBe('1s (n|)', { n: 'a-!' });
-      m.expectObservable(givenAt(one, m.hot(at({ '8500ms': 'w' })))).toBe(at({ '8500ms': 'w' }), {
-        w: 'ax',
-      });
+      const composed = compose(drawn(m, { '0s': 'a' }), drawn(m, { '8s': 'x' }, 'other'));
+      m.expectObservable(composed.changes$, '^ 9s !');
+      m.expectObservable(given(composed)).toBe('1s (n|)', { n: 'a-!' });
+      m.expectObservable(givenAt(composed, m.hot(at({ '8500ms': 'w' })))).toBe(
+        at({ '8500ms': 'w' }),
+        {
+          w: 'ax',
+        },
+      );
     }),
   );
 
@@ -93,13 +96,13 @@ describe('compose', () => {
         defer(() => (isBad ? throwError(() => new Error('bad')) : of('p'))),
         m.cold<SourceChange>('2s #'),
       );
-      const one = compose(broken, drawn(m, { '0s': 'a', '5s': 'b' }));
-      m.expectObservable(signs(one), '^ 2100ms !').toBe(at({ '0s': 'r.x', '2s': 'f' }));
+      const composed = compose(broken, drawn(m, { '0s': 'a', '5s': 'b' }));
+      m.expectObservable(signs(composed), '^ 2100ms !').toBe(at({ '0s': 'r.x', '2s': 'f' }));
       const when$ = m
         .hot(at({ '1s': 'w', '3s': 'w', '6s': 'w' }))
         .pipe(map((_, count) => (isBad = count > 0)));
-      m.expectObservable(one.changes$, '^ 9s !');
-      m.expectObservable(givenAt(one, when$)).toBe(at({ '1s': '1', '3s': '2', '6s': '3' }), {
+      m.expectObservable(composed.changes$, '^ 9s !');
+      m.expectObservable(givenAt(composed, when$)).toBe(at({ '1s': '1', '3s': '2', '6s': '3' }), {
         1: 'pa',
         2: 'p!a',
         3: 'p!b',
@@ -110,8 +113,8 @@ describe('compose', () => {
   it(
     'is nothing of a source that errors at its first reading',
     marbles((m) => {
-      const one = compose(plain(throwError(() => new Error('bad'))), drawn(m, { '0s': 'a' }));
-      m.expectObservable(given(one)).toBe('(n|)', { n: 'a' });
+      const composed = compose(plain(throwError(() => new Error('bad'))), drawn(m, { '0s': 'a' }));
+      m.expectObservable(given(composed)).toBe('(n|)', { n: 'a' });
     }),
   );
 });
@@ -120,14 +123,14 @@ describe('renamed', () => {
   it(
     'has the other name in what it tells and in its parts',
     marbles((m) => {
-      const one = renamed(
+      const renamedSource = renamed(
         source('old', () => of({ key: 'a' })),
         'new',
       );
       m.expectObservable(
-        one.changes$.pipe(map((sign) => ('source' in sign ? sign.source : ''))),
+        renamedSource.changes$.pipe(map((sign) => ('source' in sign ? sign.source : ''))),
       ).toBe('(onn)', { o: '', n: 'new' });
-      const names$ = one.reading$.pipe(
+      const names$ = renamedSource.reading$.pipe(
         map(({ config, parts }) => [config?.[0]?.source, parts()[0]?.source, parts()[0]?.part]),
       );
       m.expectObservable(names$).toBe('(n|)', { n: ['new', 'new', 'key'] });
@@ -140,9 +143,9 @@ describe('gated', () => {
     'holds changes back while the gate is closed, and tells them when it opens',
     marbles((m) => {
       const open$ = m.cold(at({ '0s': 'o', '3s': 'c', '20s': 'o' }), { o: true, c: false });
-      const one = gated(drawn(m, { '0s': 'a', '5s': 'b', '10s': 'c' }), open$);
+      const gatedSource = gated(drawn(m, { '0s': 'a', '5s': 'b', '10s': 'c' }), open$);
       // From 3 s on nobody listens to the source; at 20 s it begins anew with a.
-      m.expectObservable(signs(one), '^ 31s !').toBe(
+      m.expectObservable(signs(gatedSource), '^ 31s !').toBe(
         at({ '0s': 'rx.', '20s': '.', '25s': '.x', '30s': '.x' }),
       );
     }),
@@ -153,9 +156,9 @@ describe('gated', () => {
     marbles((m) => {
       const open$ = m.cold(at({ '0s': 'c', '4s': 'o', '8s': 'c' }), { o: true, c: false });
       const content = { '0s': 'a' } as const;
-      const one = gated(drawn(m, content), open$);
-      m.expectObservable(one.changes$, '^ 12s !');
-      m.expectObservable(givenAt(one, m.hot(at({ '1s': 'w', '5s': 'w', '9s': 'w' })))).toBe(
+      const gatedSource = gated(drawn(m, content), open$);
+      m.expectObservable(gatedSource.changes$, '^ 12s !');
+      m.expectObservable(givenAt(gatedSource, m.hot(at({ '1s': 'w', '5s': 'w', '9s': 'w' })))).toBe(
         at({ '1s': 'n', '5s': 'a', '9s': 'a' }),
         {
           n: '',
@@ -177,25 +180,26 @@ describe('mapped', () => {
   it(
     'has each content as it is made, and no change where that is the same',
     marbles((m) => {
-      const one = mapped(drawn(m, { '0s': 'a', '3s': 'A', '6s': 'b' }), (content) =>
+      const mappedSource = mapped(drawn(m, { '0s': 'a', '3s': 'A', '6s': 'b' }), (content) =>
         text(content).toLowerCase(),
       );
-      m.expectObservable(signs(one), '^ 7s !').toBe(at({ '0s': 'rx.', '3s': '.', '6s': '.x' }));
+      m.expectObservable(signs(mappedSource), '^ 7s !').toBe(
+        at({ '0s': 'rx.', '3s': '.', '6s': '.x' }),
+      );
     }),
   );
 
   it(
     'keeps what was made last where the next content cannot be made into anything',
     marbles((m) => {
-      const one = mapped(drawn(m, { '0s': 'a', '3s': 'b', '6s': 'c' }), (content) => {
+      const mappedSource = mapped(drawn(m, { '0s': 'a', '3s': 'b', '6s': 'c' }), (content) => {
         if (content === 'b') throw new Error('no');
         return text(content).repeat(2);
       });
-      m.expectObservable(one.changes$, '^ 9s !');
-      m.expectObservable(givenAt(one, m.hot(at({ '1s': 'w', '4s': 'w', '7s': 'w' })))).toBe(
-        at({ '1s': '1', '4s': '2', '7s': '3' }),
-        { 1: 'aa', 2: 'aa!', 3: 'cc' },
-      );
+      m.expectObservable(mappedSource.changes$, '^ 9s !');
+      m.expectObservable(
+        givenAt(mappedSource, m.hot(at({ '1s': 'w', '4s': 'w', '7s': 'w' }))),
+      ).toBe(at({ '1s': '1', '4s': '2', '7s': '3' }), { 1: 'aa', 2: 'aa!', 3: 'cc' });
     }),
   );
 });
@@ -221,12 +225,14 @@ describe('withFallback', () => {
   it(
     'is the fallback until the first source says something, and the first one from then on',
     marbles((m) => {
-      const one = withFallback(drawn(m, { '5s': 'a', '9s': '#' }), drawn(m, { '0s': 'z' }));
-      m.expectObservable(one.changes$, '^ 12s !');
-      m.expectObservable(givenAt(one, m.hot(at({ '2s': 'w', '6s': 'w', '9500ms': 'w' })))).toBe(
-        at({ '2s': '1', '6s': '2', '9500ms': '3' }),
-        { 1: 'z', 2: 'a', 3: 'a!' },
+      const sourceWithFallback = withFallback(
+        drawn(m, { '5s': 'a', '9s': '#' }),
+        drawn(m, { '0s': 'z' }),
       );
+      m.expectObservable(sourceWithFallback.changes$, '^ 12s !');
+      m.expectObservable(
+        givenAt(sourceWithFallback, m.hot(at({ '2s': 'w', '6s': 'w', '9500ms': 'w' }))),
+      ).toBe(at({ '2s': '1', '6s': '2', '9500ms': '3' }), { 1: 'z', 2: 'a', 3: 'a!' });
     }),
   );
 });
@@ -249,17 +255,17 @@ describe('one status of a source with a fallback', () => {
     'is that of the fallback while it serves: who is away is not an error, and is not reported',
     marbles((m) => {
       const first = east(m, { '0s': 'a', '10s': '#', '20s': '#', '30s': '#', '40s': 'b' }, false);
-      const one = renamed(
+      const gateway = renamed(
         withFallback(
           first,
           source('west', () => m.cold('(z|)'), { every: 10_000, random }),
         ),
         'gateway',
       );
-      m.expectObservable(signs(one), '^ 45s !').toBe(
+      m.expectObservable(signs(gateway), '^ 45s !').toBe(
         at({ '0s': 'rx', '10s': 'x.', '20s': '.', '30s': '.', '40s': '.x' }),
       );
-      m.expectObservable(givenAt(one, m.hot(at({ '5s': 'w', '25s': 'w', '42s': 'w' })))).toBe(
+      m.expectObservable(givenAt(gateway, m.hot(at({ '5s': 'w', '25s': 'w', '42s': 'w' })))).toBe(
         at({ '5s': 'a', '25s': 'z', '42s': 'b' }),
       );
     }),
@@ -291,10 +297,10 @@ describe('shared', () => {
     'is read once, however many listen',
     marbles((m) => {
       const reading$ = m.cold('(a|)');
-      const one = shared(plain(reading$));
-      m.expectObservable(one.changes$, '^ 5s !');
-      m.expectObservable(given(one), '1s ^ 1s !').toBe('1s (a|)');
-      m.expectObservable(given(one), '2s ^ 1s !').toBe('2s (a|)');
+      const sharedSource = shared(plain(reading$));
+      m.expectObservable(sharedSource.changes$, '^ 5s !');
+      m.expectObservable(given(sharedSource), '1s ^ 1s !').toBe('1s (a|)');
+      m.expectObservable(given(sharedSource), '2s ^ 1s !').toBe('2s (a|)');
       m.expectSubscriptions(reading$.subscriptions).toBe('(^!)');
     }),
   );

@@ -30,7 +30,7 @@ describe('drained', () => {
     marbles((m) => {
       const events$ = m.hot('  -', ends);
       const count$ = m.cold('  800ms (3|)');
-      const asked = ['         ^ 799ms !', '1s ^ 799ms !', '2s ^ 199ms !'];
+      const questions = ['         ^ 799ms !', '1s ^ 799ms !', '2s ^ 199ms !'];
       const expected = '       2200ms (3|)';
       m.expectObservable(
         drained(
@@ -43,7 +43,7 @@ describe('drained', () => {
           },
         ),
       ).toBe(expected, results);
-      m.expectSubscriptions(count$.subscriptions).toBe(asked);
+      m.expectSubscriptions(count$.subscriptions).toBe(questions);
     }),
   );
 

@@ -133,7 +133,7 @@ describe('envoyLines', () => {
       fc.property(text, fc.array(fc.nat({ max: 400 })), (whole, cuts) => {
         const places = [
           0,
-          ...cuts.filter((place) => place < whole.length).sort((one, other) => one - other),
+          ...cuts.filter((place) => place < whole.length).sort((left, right) => left - right),
           whole.length,
         ];
         const pieces = places.slice(1).map((place, index) => whole.slice(places[index], place));
@@ -169,7 +169,7 @@ describe('envoyLines', () => {
 
   it('keeps the reason of a refusal that has the configuration in 2,499 lines, and nothing of that', () => {
     const rows = Array.from({ length: 2_499 }, (_, index) => `key ${index}`);
-    const told = cut(
+    const refusal = cut(
       [
         `${header('critical')}error \`key a`,
         ...rows,
@@ -177,7 +177,7 @@ describe('envoyLines', () => {
         '',
       ].join('\n'),
     );
-    expect(told).toEqual([
+    expect(refusal).toEqual([
       line('error initializing configuration: Proto constraint validation failed (A: b)', 'debug'),
     ]);
   });
@@ -312,15 +312,15 @@ describe('envoyLines', () => {
 
   it('keeps a state of its own for each subscription', () => {
     const source$ = new Subject<string>();
-    const seen: [string, string][] = [];
+    const emitted: [string, string][] = [];
     const lines$ = source$.pipe(envoyLines(new VirtualTimeScheduler()));
     const fail = (error: unknown) => expect.unreachable(String(error));
-    lines$.subscribe({ next: ({ message }) => seen.push(['first', message]), error: fail });
+    lines$.subscribe({ next: ({ message }) => emitted.push(['first', message]), error: fail });
     source$.next(header().slice(0, 30));
-    lines$.subscribe({ next: ({ message }) => seen.push(['second', message]), error: fail });
+    lines$.subscribe({ next: ({ message }) => emitted.push(['second', message]), error: fail });
     source$.next(`${header().slice(30)}a\n`);
     source$.complete();
-    expect(seen).toEqual([
+    expect(emitted).toEqual([
       ['first', 'a'],
       ['second', `${header().slice(30)}a`],
     ]);
@@ -332,7 +332,7 @@ describe('envoyLines', () => {
     const subscription = source$
       .pipe(envoyLines(scheduler))
       .subscribe({ error: (error: unknown) => expect.unreachable(String(error)) });
-    const held = () =>
+    const finalizerCount = () =>
       (subscription as unknown as { readonly _finalizers: readonly unknown[] | null })._finalizers
         ?.length ?? 0;
     const burst = () => {
@@ -340,9 +340,9 @@ describe('envoyLines', () => {
       scheduler.flush();
     };
     burst();
-    const once = held();
+    const once = finalizerCount();
     for (let count = 0; count < 100; count++) burst();
-    expect(held()).toBe(once);
+    expect(finalizerCount()).toBe(once);
     subscription.unsubscribe();
   });
 

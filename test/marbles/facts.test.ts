@@ -21,8 +21,8 @@ function drawn(
 ): void {
   const factsFor$ = factsOf(platform$);
   for (const [index, reading] of readings.entries()) {
-    const known$ = factsFor$(nothing).pipe(map(({ platform }) => platform));
-    m.expectObservable(known$, reading).toBe(expected[index] ?? '', values);
+    const platforms$ = factsFor$(nothing).pipe(map(({ platform }) => platform));
+    m.expectObservable(platforms$, reading).toBe(expected[index] ?? '', values);
   }
 }
 

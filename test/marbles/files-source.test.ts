@@ -16,10 +16,10 @@ function folder(took = 0) {
   function look({ entries }: PossibleChanges): ObservableInput<readonly TreePath[]> {
     looks.push(entries === 'all' ? 'all' : [...(entries.get('/conf') ?? [])]);
     const file = { digest: String(looks.length), bytes: undefined, flaw: undefined };
-    const seen: readonly TreePath[] = [
+    const treePaths: readonly TreePath[] = [
       { path: '/conf', isFolder: true, files: new Map([['a', file]]) },
     ];
-    return entries === 'all' && took > 0 ? timer(took).pipe(map(() => seen)) : [seen];
+    return entries === 'all' && took > 0 ? timer(took).pipe(map(() => treePaths)) : [treePaths];
   }
   return {
     looks,

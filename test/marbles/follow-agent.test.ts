@@ -6,7 +6,7 @@ import { serverSentEvents } from '../../src/shared/http/server-sent-events.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const log: LiveEvent = { event: 'log', data: [] };
-const asked = [[log]];
+const batches = [[log]];
 const brief = () =>
   map(
     (message: { readonly type: string; readonly reason?: string }) =>
@@ -14,7 +14,7 @@ const brief = () =>
   );
 
 describe('the page follows an agent', () => {
-  const said = {
+  const words = {
     c: 'connected',
     t: 'live-event',
     g: 'The agent has closed the connection',
@@ -25,10 +25,10 @@ describe('the page follows an agent', () => {
   it(
     'says that it is connected, and each event',
     marbles((m) => {
-      const connection$ = m.cold('-a---a', { a: asked[0] ?? [] });
+      const connection$ = m.cold('-a---a', { a: batches[0] ?? [] });
       m.expectObservable(followAgent(() => connection$).pipe(brief()), '^------!').toBe(
         '-(ct)(ct)',
-        said,
+        words,
       );
     }),
   );
@@ -39,7 +39,7 @@ describe('the page follows an agent', () => {
       const connection$ = m.cold('a-|', { a: [] });
       m.expectObservable(followAgent(() => connection$).pipe(brief()), '^ 1500ms !').toBe(
         'c-g 999ms c-g',
-        said,
+        words,
       );
       m.expectSubscriptions(connection$.subscriptions).toBe(['^-!', '1002ms ^-!']);
     }),
@@ -51,7 +51,7 @@ describe('the page follows an agent', () => {
       const refused$ = throwError(() => new Error('refused'));
       m.expectObservable(followAgent(() => refused$).pipe(brief()), '^ 2500ms !').toBe(
         'r 999ms r 999ms r',
-        said,
+        words,
       );
     }),
   );
@@ -59,7 +59,10 @@ describe('the page follows an agent', () => {
   it(
     'takes an agent for away that says nothing for 10 s',
     marbles((m) => {
-      m.expectObservable(followAgent(() => NEVER).pipe(brief()), '^ 10500ms !').toBe('10s s', said);
+      m.expectObservable(followAgent(() => NEVER).pipe(brief()), '^ 10500ms !').toBe(
+        '10s s',
+        words,
+      );
     }),
   );
 

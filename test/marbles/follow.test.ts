@@ -30,13 +30,13 @@ describe('follow', () => {
       const up$ = m.cold('     (u|)', signs);
       const unsub = '          ^ 1700ms !';
       const first = Array.from({ length: 50 }, (_, index) => `${index * 20}ms (^!)`);
-      const asked = [...first, '1s (^!)', '1500ms (^!)'];
+      const questions = [...first, '1s (^!)', '1500ms (^!)'];
       const expected = '       A';
       m.expectObservable(follow(third, { health: () => up$ }, timing), unsub).toBe(
         expected,
         events,
       );
-      m.expectSubscriptions(up$.subscriptions).toBe(asked);
+      m.expectSubscriptions(up$.subscriptions).toBe(questions);
     }),
   );
 
@@ -45,7 +45,7 @@ describe('follow', () => {
     marbles((m) => {
       const slow$ = m.cold('800ms (u|)', signs);
       const unsub = '^ 2200ms !';
-      const asked = [
+      const questions = [
         at({ '0s': '^', '800ms': '!' }),
         at({ '800ms': '^', '1.6s': '!' }),
         '2s ^ 200ms !',
@@ -55,7 +55,7 @@ describe('follow', () => {
         expected,
         events,
       );
-      m.expectSubscriptions(slow$.subscriptions).toBe(asked);
+      m.expectSubscriptions(slow$.subscriptions).toBe(questions);
     }),
   );
 
@@ -65,13 +65,13 @@ describe('follow', () => {
       const up$ = m.cold('(u|)', signs);
       const live$ = m.cold('(l|)', signs);
       const unsub = '^ 11s !';
-      const asked = ['700ms (^!)', '5700ms (^!)', '10700ms (^!)'];
+      const questions = ['700ms (^!)', '5700ms (^!)', '10700ms (^!)'];
       const expected = at({ '0s': 'A', '700ms': 'L' });
       m.expectObservable(follow(third, turning(up$, 681, live$), timing), unsub).toBe(
         expected,
         events,
       );
-      m.expectSubscriptions(live$.subscriptions).toBe(asked);
+      m.expectSubscriptions(live$.subscriptions).toBe(questions);
     }),
   );
 
@@ -137,7 +137,7 @@ describe('follow', () => {
     'asks a LIVE epoch that answers again every 5 s',
     marbles((m) => {
       const [live$, silent$] = [m.cold('(l|)', signs), m.cold('(s|)', signs)];
-      const asked = ['5s (^!)', '5500ms (^!)', '6s (^!)'];
+      const questions = ['5s (^!)', '5500ms (^!)', '6s (^!)'];
       const answers = {
         health: () =>
           defer(() =>
@@ -145,7 +145,7 @@ describe('follow', () => {
           ),
       };
       m.expectObservable(follow(third, answers, timing), '^ 12s !').toBe('(LA)', events);
-      m.expectSubscriptions(silent$.subscriptions).toBe(asked);
+      m.expectSubscriptions(silent$.subscriptions).toBe(questions);
       m.expectSubscriptions(live$.subscriptions).toBe(['(^!)', '6500ms (^!)', '11500ms (^!)']);
     }),
   );

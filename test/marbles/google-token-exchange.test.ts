@@ -7,18 +7,18 @@ import type { Exchanged } from '../../src/pilot-agent/sts/token-exchange.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 type Answer = Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>;
-function said(status: number, body: object = {}): Answer {
+function answerOf(status: number, body: object = {}): Answer {
   return of({ ok: true, value: { status, body: JSON.stringify(body) } });
 }
-const federated$ = said(200, { access_token: 'federated', expires_in: 3600 });
+const federated$ = answerOf(200, { access_token: 'federated', expires_in: 3600 });
 function access(expireTime: number): Answer {
-  return said(200, { accessToken: 'access', expireTime: new Date(expireTime).toISOString() });
+  return answerOf(200, { accessToken: 'access', expireTime: new Date(expireTime).toISOString() });
 }
 const request = { subjectToken: 'jwt', scope: '' };
 
 /** Google, of which each step has an answer of its own; and all that it was asked. */
 function google(first$: Answer, second$: Answer) {
-  const asked: {
+  const requests: {
     readonly step: 'f' | 'a';
     readonly url: string;
     readonly question: HttpQuestion;
@@ -30,11 +30,11 @@ function google(first$: Answer, second$: Answer) {
     ask: (url, question) =>
       defer(() => {
         const step = url.includes('identitybindingtoken') ? 'f' : 'a';
-        asked.push({ step, url, question });
+        requests.push({ step, url, question });
         return step === 'f' ? first$ : second$;
       }),
   });
-  return { asked, exchange, steps: () => asked.map(({ step }) => step).join('') };
+  return { requests, exchange, steps: () => requests.map(({ step }) => step).join('') };
 }
 const token: Exchanged = { ok: true, accessToken: 'access', expiresIn: 3600 };
 
@@ -42,14 +42,14 @@ describe('googleTokenExchange', () => {
   it(
     'gets a federated token, and for that an access token, and tells of both',
     marbles((m) => {
-      const { asked, exchange } = google(federated$, access(3_600_000));
+      const { requests, exchange } = google(federated$, access(3_600_000));
       m.expectObservable(exchange.exchange(request)).toBe('(t|)', { t: token });
       m.flush();
-      expect(asked.map(({ url }) => url)).toEqual([
+      expect(requests.map(({ url }) => url)).toEqual([
         'https://securetoken.googleapis.com/v1/identitybindingtoken',
         'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/service-123@gcp-sa-meshdataplane.iam.gserviceaccount.com:generateAccessToken',
       ]);
-      const [first] = asked;
+      const [first] = requests;
       expect(first?.question.body).toBeTypeOf('string');
       expect(JSON.parse(String(first?.question.body))).toEqual({
         audience: 'identitynamespace:mesh.com:https://cluster',
@@ -59,7 +59,7 @@ describe('googleTokenExchange', () => {
         subjectToken: 'jwt',
         scope: 'https://www.googleapis.com/auth/cloud-platform',
       });
-      expect(asked[1]?.question.headers).toMatchObject({ authorization: 'Bearer federated' });
+      expect(requests[1]?.question.headers).toMatchObject({ authorization: 'Bearer federated' });
       expect(exchange.dump()).toEqual({
         ok: true,
         tokens: [
@@ -73,7 +73,7 @@ describe('googleTokenExchange', () => {
   it(
     'a refusal of the federated token is the end, and is told',
     marbles((m) => {
-      const { exchange, steps } = google(said(403), federated$);
+      const { exchange, steps } = google(answerOf(403), federated$);
       const failed = { ok: false, reason: 'failed to exchange federated token: the answer is 403' };
       m.expectObservable(exchange.exchange(request)).toBe('(t|)', { t: failed });
       m.flush();
@@ -84,7 +84,7 @@ describe('googleTokenExchange', () => {
   it(
     'a refusal of the access token is told; the federated token was got',
     marbles((m) => {
-      const { exchange } = google(federated$, said(404));
+      const { exchange } = google(federated$, answerOf(404));
       const failed = { ok: false, reason: 'failed to exchange access token: the answer is 404' };
       m.expectObservable(exchange.exchange(request)).toBe('(t|)', { t: failed });
       m.flush();
@@ -123,14 +123,14 @@ describe('googleTokenExchange', () => {
   it(
     'a failure is tried again 4 times, 10 ms apart, each time with the whole request',
     marbles((m) => {
-      const { exchange, asked } = google(said(503), federated$);
+      const { exchange, requests } = google(answerOf(503), federated$);
       const failed = { ok: false, reason: 'failed to exchange federated token: the answer is 503' };
       m.expectObservable(exchange.exchange(request)).toBe('40ms (t|)', { t: failed });
       m.flush();
-      expect(new Set(asked.map(({ question }) => question.body))).toEqual(
-        new Set([asked[0]?.question.body]),
+      expect(new Set(requests.map(({ question }) => question.body))).toEqual(
+        new Set([requests[0]?.question.body]),
       );
-      expect(asked).toHaveLength(5);
+      expect(requests).toHaveLength(5);
     }),
   );
 
@@ -149,13 +149,13 @@ describe('googleTokenExchange', () => {
   it(
     'an answer without a token is none, and one without a time is good for an hour',
     marbles((m) => {
-      const none = google(said(200, { token: 'x' }), federated$).exchange;
+      const none = google(answerOf(200, { token: 'x' }), federated$).exchange;
       m.expectObservable(none.exchange(request)).toBe('(t|)', {
         t: { ok: false, reason: 'failed to exchange federated token: the answer has no token' },
       });
       const timeless = google(
         federated$,
-        said(200, { accessToken: 'access', expireTime: 'soon' }),
+        answerOf(200, { accessToken: 'access', expireTime: 'soon' }),
       ).exchange;
       m.expectObservable(timeless.exchange(request)).toBe('(t|)', { t: token });
     }),

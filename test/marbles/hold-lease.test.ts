@@ -30,7 +30,7 @@ function leaseApi() {
     ok: false,
     failure: { reason, status, pause: 0 },
   });
-  const found = (): KubeAnswer =>
+  const leaseAnswer = (): KubeAnswer =>
     lease === undefined
       ? refusal(404, 'no lease')
       : {
@@ -40,7 +40,7 @@ function leaseApi() {
             spec: lease.spec,
           },
         };
-  const asked$ = (answer: () => KubeAnswer): Observable<KubeAnswer> =>
+  const reply$ = (answer: () => KubeAnswer): Observable<KubeAnswer> =>
     defer(() => {
       if (state === 'silent') return NEVER;
       const value =
@@ -58,12 +58,12 @@ function leaseApi() {
     if (lease !== undefined && metadata.resourceVersion !== String(version))
       return refusal(409, 'conflict');
     lease = { version: version + 1, spec: { ...lease?.spec, ...spec } };
-    return found();
+    return leaseAnswer();
   };
   const api: KubeApi & KubeWriter = {
-    get: () => asked$(found),
-    create: (_, body) => asked$(() => written(body as string)),
-    merge: (_, body) => asked$(() => written(body)),
+    get: () => reply$(leaseAnswer),
+    create: (_, body) => reply$(() => written(body as string)),
+    merge: (_, body) => reply$(() => written(body)),
     apply: () => NEVER,
     watch: () => NEVER,
   };

@@ -12,7 +12,7 @@ const key = (name: string, namespace = 'default'): ResourceKey =>
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
 const entry = (name: string, namespace = 'default') =>
   anyResource(`ServiceEntry/${namespace}/${name}`, serviceEntry({}));
-const told = (
+const change = (
   upserts: readonly string[],
   removes: readonly ResourceKey[] = [],
   source = 'files',
@@ -32,25 +32,25 @@ const shown = (event: StoreEvent): string => {
 
 /** A source of 20 entries; then what happens. */
 const events: Readonly<Record<string, StoreEvent>> = {
-  a: told(names(20)),
-  o: told(
+  a: change(names(20)),
+  o: change(
     [],
     names(20).map((name) => key(name)),
   ),
-  h: told(
+  h: change(
     [],
     names(10).map((name) => key(name)),
   ),
-  m: told(
+  m: change(
     [],
     names(11).map((name) => key(name)),
   ),
-  b: told(names(20)),
-  n: told(['new']),
-  s: told(names(1)),
+  b: change(names(20)),
+  n: change(['new']),
+  s: change(names(1)),
   l: { type: 'lost', source: 'files', reason: 'gone' },
-  p: told([], [...names(10).map((name) => key(name)), key('s10')]),
-  x: told([], [key('s19')]),
+  p: change([], [...names(10).map((name) => key(name)), key('s10')]),
+  x: change([], [key('s19')]),
 };
 
 function check(
@@ -137,17 +137,17 @@ describe('a reading that takes much away at once', () => {
 
 describe('the entries of a namespace', () => {
   const small = (count: number): readonly string[] => {
-    const said: string[] = [];
+    const lines: string[] = [];
     const scheduler = new TestScheduler(() => undefined);
     scheduler.run((m) => {
       const all: StoreEvent = {
-        ...told(names(30)),
+        ...change(names(30)),
         upserts: [
           ...names(30).map((name) => entry(name)),
           ...names(count).map((name) => entry(name, 'shop')),
         ],
       } as StoreEvent;
-      const gone = told(
+      const gone = change(
         [],
         names(count).map((name) => key(name, 'shop')),
       );
@@ -155,12 +155,12 @@ describe('the entries of a namespace', () => {
         .hot('a-g', { a: all, g: gone })
         .pipe(holdRemovals(60_000, NEVER, scheduler), map(shown));
       event$.subscribe({
-        next: (one) => said.push(one),
-        error: (error: unknown) => said.push(String(error)),
+        next: (line) => lines.push(line),
+        error: (error: unknown) => lines.push(String(error)),
       });
       m.flush();
     });
-    return said;
+    return lines;
   };
 
   it('are held back if all go, and an only one is not', () => {
@@ -184,7 +184,7 @@ describe('the Namespace of resources', () => {
   const all = changed([namespace, entry('a', 'shop'), entry('b', 'shop'), entry('c')], []);
   const gone = (...keys: readonly string[]) => changed([], keys);
   /** What comes of events, one per frame, within 10 ms. */
-  const said = (...given: readonly StoreEvent[]): readonly string[] => {
+  const linesOf = (...given: readonly StoreEvent[]): readonly string[] => {
     const lines: string[] = [];
     const scheduler = new TestScheduler(() => undefined);
     scheduler.run((m) => {
@@ -205,14 +205,14 @@ describe('the Namespace of resources', () => {
 
   it('goes at once if nothing is in it, or if all namespaces are seen', () => {
     const alone = changed([namespace], []);
-    expect(said(selecting, alone, gone('Namespace//shop'))).toEqual(['mesh', '+1 -0', '+0 -1']);
-    expect(said(all, gone('Namespace//shop'))).toEqual(['+4 -0', '+0 -1']);
+    expect(linesOf(selecting, alone, gone('Namespace//shop'))).toEqual(['mesh', '+1 -0', '+0 -1']);
+    expect(linesOf(all, gone('Namespace//shop'))).toEqual(['+4 -0', '+0 -1']);
   });
 
   it('is held while resources are in it, and goes with the last of them', () => {
-    const one = [key('a', 'shop')];
+    const lastKeys = [key('a', 'shop')];
     const small = changed([namespace, entry('a', 'shop'), entry('c')], []);
-    expect(said(selecting, small, gone('Namespace//shop'), gone(...one))).toEqual([
+    expect(linesOf(selecting, small, gone('Namespace//shop'), gone(...lastKeys))).toEqual([
       'mesh',
       '+3 -0',
       'held 1',
@@ -223,13 +223,13 @@ describe('the Namespace of resources', () => {
 
   it('is held with resources that are held', () => {
     const both = [key('a', 'shop'), key('b', 'shop')];
-    expect(said(selecting, all, gone(...both), gone('Namespace//shop'))).toEqual([
+    expect(linesOf(selecting, all, gone(...both), gone('Namespace//shop'))).toEqual([
       'mesh',
       '+4 -0',
       'held 2',
       'held 3',
     ]);
-    expect(said(selecting, all, gone('Namespace//shop'), gone(...both))).toEqual([
+    expect(linesOf(selecting, all, gone('Namespace//shop'), gone(...both))).toEqual([
       'mesh',
       '+4 -0',
       'held 1',
@@ -238,7 +238,7 @@ describe('the Namespace of resources', () => {
   });
 
   it('is not held any more when it comes back', () => {
-    expect(said(selecting, all, gone('Namespace//shop'), changed([namespace], []))).toEqual([
+    expect(linesOf(selecting, all, gone('Namespace//shop'), changed([namespace], []))).toEqual([
       'mesh',
       '+4 -0',
       'held 1',

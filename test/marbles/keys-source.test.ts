@@ -14,7 +14,7 @@ const user = (name: string) => ({
   origin: { source: 'files', path: 'a.yaml', line: 1 },
   field: 'spec.jwtRules[0].jwksUri',
 });
-const asked = (others: KeysRequest['others'], ...names: readonly string[]): KeysRequest => ({
+const keysRequest = (others: KeysRequest['others'], ...names: readonly string[]): KeysRequest => ({
   others,
   wanted: new Map(
     names.map((name) => [`keys https://${name}`, { from: from(name), users: [user(name)] }]),
@@ -32,21 +32,21 @@ function shown(event: StoreEvent): string {
 type Answer = readonly [ms: number, keys: string | undefined];
 
 /**
- * What is told, with the time in ms: `asked` at 0, or at the times that are given. `answers` are
+ * What is told, with the time in ms. `asks` are the requests, each with its time. `answers` are
  * those of each address, of which the last one stays.
  */
-function told(
-  asks: readonly (readonly [ms: number, asked: KeysRequest])[],
+function timedEvents(
+  asks: readonly (readonly [ms: number, request: KeysRequest])[],
   answers: Readonly<Record<string, readonly Answer[]>>,
   until: number,
 ): readonly string[] {
-  const found: string[] = [];
+  const lines: string[] = [];
   const counts = new Map<string, number>();
   const scheduler = new TestScheduler(() => undefined);
   scheduler.run(() => {
-    const asked$ = concat(
-      ...asks.map(([ms, one], index) =>
-        timer(ms - (asks[index - 1]?.[0] ?? 0)).pipe(map(() => one)),
+    const request$ = concat(
+      ...asks.map(([ms, request], index) =>
+        timer(ms - (asks[index - 1]?.[0] ?? 0)).pipe(map(() => request)),
       ),
       NEVER,
     );
@@ -59,14 +59,14 @@ function told(
         keys === undefined ? { ok: false, reason: 'it is away' } : { ok: true, keys };
       return timer(ms).pipe(map(() => result));
     };
-    keysSource(asked$, fetch$, scheduler)
+    keysSource(request$, fetch$, scheduler)
       .pipe(takeUntil(timer(until)))
       .subscribe({
-        next: (event) => found.push(`${scheduler.now()} ${shown(event)}`),
-        error: (error: unknown) => found.push(String(error)),
+        next: (event) => lines.push(`${scheduler.now()} ${shown(event)}`),
+        error: (error: unknown) => lines.push(String(error)),
       });
   });
-  return found;
+  return lines;
 }
 
 const minute = 60_000;
@@ -74,10 +74,10 @@ const minute = 60_000;
 describe('the source of keys', () => {
   it('is synced when the others are, if nothing is asked', () => {
     expect(
-      told(
+      timedEvents(
         [
-          [0, asked('reading')],
-          [10, asked('synced')],
+          [0, keysRequest('reading')],
+          [10, keysRequest('synced')],
         ],
         {},
         100,
@@ -87,7 +87,11 @@ describe('the source of keys', () => {
 
   it('is synced when each address has been tried', () => {
     expect(
-      told([[0, asked('synced', 'a', 'b')]], { a: [[10, '1']], b: [[30, undefined]] }, 100),
+      timedEvents(
+        [[0, keysRequest('synced', 'a', 'b')]],
+        { a: [[10, '1']], b: [[30, undefined]] },
+        100,
+      ),
     ).toEqual([
       '10 keys a=1',
       '30 flaws b: the keys cannot be fetched: it is away; each token of the issuer is refused',
@@ -97,8 +101,8 @@ describe('the source of keys', () => {
 
   it('fetches again every 20 minutes, and tells what differs', () => {
     expect(
-      told(
-        [[0, asked('synced', 'a')]],
+      timedEvents(
+        [[0, keysRequest('synced', 'a')]],
         {
           a: [
             [0, '1'],
@@ -119,7 +123,7 @@ describe('the source of keys', () => {
       [0, undefined],
       [0, '2'],
     ];
-    expect(told([[0, asked('synced', 'a')]], { a: answers }, 30 * minute)).toEqual([
+    expect(timedEvents([[0, keysRequest('synced', 'a')]], { a: answers }, 30 * minute)).toEqual([
       '0 keys a=1',
       '0 synced',
       `${20 * minute} flaws a: the keys cannot be fetched: it is away; the previous keys are used`,
@@ -129,7 +133,7 @@ describe('the source of keys', () => {
   });
 
   it('waits for an answer as long as the rule says', () => {
-    expect(told([[0, asked('synced', 'a')]], { a: [[6_000, '1']] }, 5_500)).toEqual([
+    expect(timedEvents([[0, keysRequest('synced', 'a')]], { a: [[6_000, '1']] }, 5_500)).toEqual([
       '5000 flaws a: the keys cannot be fetched: there is no answer within 5000 ms; each token of the issuer is refused',
       '5000 synced',
     ]);
@@ -138,28 +142,28 @@ describe('the source of keys', () => {
   const failing = Array.from({ length: 9 }, (): Answer => [0, undefined]);
 
   it('waits 10 s at most between tries while there are no keys', () => {
-    const at = 1_000 + 2_000 + 4_000 + 8_000 + 5 * 10_000;
+    const time = 1_000 + 2_000 + 4_000 + 8_000 + 5 * 10_000;
     const answers: readonly Answer[] = [...failing, [0, '1']];
-    expect(told([[0, asked('synced', 'a')]], { a: answers }, 10 * minute)).toContain(
-      `${at} keys a=1`,
+    expect(timedEvents([[0, keysRequest('synced', 'a')]], { a: answers }, 10 * minute)).toContain(
+      `${time} keys a=1`,
     );
   });
 
   it('waits a minute at most between tries while the last keys stay', () => {
-    const at = 20 * minute + 63_000 + 3 * minute;
+    const time = 20 * minute + 63_000 + 3 * minute;
     const answers: readonly Answer[] = [[0, '1'], ...failing, [0, '2']];
-    expect(told([[0, asked('synced', 'a')]], { a: answers }, 30 * minute)).toContain(
-      `${at} keys a=2`,
+    expect(timedEvents([[0, keysRequest('synced', 'a')]], { a: answers }, 30 * minute)).toContain(
+      `${time} keys a=2`,
     );
   });
 
   it('forgets what is no longer asked for, and fetches what is new', () => {
     expect(
-      told(
+      timedEvents(
         [
-          [0, asked('synced', 'a')],
-          [100, asked('synced', 'b')],
-          [200, asked('synced', 'a', 'b')],
+          [0, keysRequest('synced', 'a')],
+          [100, keysRequest('synced', 'b')],
+          [200, keysRequest('synced', 'a', 'b')],
         ],
         {
           a: [
@@ -175,10 +179,10 @@ describe('the source of keys', () => {
 
   it('abandons what is no longer asked for', () => {
     expect(
-      told(
+      timedEvents(
         [
-          [0, asked('reading', 'a')],
-          [5, asked('synced')],
+          [0, keysRequest('reading', 'a')],
+          [5, keysRequest('synced')],
         ],
         { a: [[10, '1']] },
         100,

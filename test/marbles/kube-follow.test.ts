@@ -26,35 +26,35 @@ const refused = (status: number | undefined, pause = 0): KubeAnswer => ({
 const opened: WatchSign = { type: 'opened' };
 const silent: WatchSign = { type: 'silent' };
 const ended: WatchSign = { type: 'ended', reason: 'over' };
-const said = (type: string, about: unknown): WatchSign => ({
+const watchEvent = (type: string, about: unknown): WatchSign => ({
   type: 'event',
   value: { type, object: about },
 });
-const tooOld = said('ERROR', { kind: 'Status', code: 410, message: 'too old' });
+const tooOld = watchEvent('ERROR', { kind: 'Status', code: 410, message: 'too old' });
 
 /** An API that is a script: its n-th answer is the n-th one, and what it was asked. */
 function scripted(lists: readonly KubeAnswer[], watches: readonly Observable<WatchSign>[]) {
-  const [asked, limits]: [string[], number[]] = [[], []];
+  const [requests, limits]: [string[], number[]] = [[], []];
   let [listed, watched] = [0, 0];
   const api: KubeApi = {
     get: (path) =>
       defer(() => {
         const url = new URL(path, 'https://api');
         if (url.searchParams.has('limit')) limits.push(Number(url.searchParams.get('limit')));
-        asked.push(
+        requests.push(
           url.pathname.endsWith('/v1') ? 'find' : `list${url.searchParams.get('continue') ?? ''}`,
         );
         return of(url.pathname.endsWith('/v1') ? kinds : (lists[listed++] ?? refused(500)));
       }),
     watch: (path) =>
       defer(() => {
-        asked.push(
+        requests.push(
           `watch ${new URL(path, 'https://api').searchParams.get('resourceVersion') ?? ''}`,
         );
         return watches[watched++] ?? concat(of(opened), NEVER);
       }),
   };
-  return { api, asked, limits };
+  return { api, requests, limits };
 }
 /** The same API, with 1 ms for each answer. */
 const delayed = (world: ReturnType<typeof scripted>): ReturnType<typeof scripted> => ({
@@ -64,7 +64,7 @@ const delayed = (world: ReturnType<typeof scripted>): ReturnType<typeof scripted
 const query = { kind: 'Secret', namespace: 'ns', name: '' };
 
 /** Each sign in a few words. */
-function told(sign$: Observable<FollowSign>): Observable<string> {
+function inWords(sign$: Observable<FollowSign>): Observable<string> {
   return sign$.pipe(
     map((sign) => {
       if (sign.type === 'listed')
@@ -85,16 +85,16 @@ describe('followObjects', () => {
     marbles((m) => {
       const watch$ = m.cold('o 999ms a 999ms b 999ms d', {
         o: opened,
-        a: said('ADDED', object('b', '6')),
-        b: said('MODIFIED', object('a', '7')),
-        d: said('DELETED', object('a', '8')),
+        a: watchEvent('ADDED', object('b', '6')),
+        b: watchEvent('MODIFIED', object('a', '7')),
+        d: watchEvent('DELETED', object('a', '8')),
       });
       const world = scripted([list('5', object('a', '1'))], [watch$]);
-      m.expectObservable(told(follow(world)), '^ 5s !').toBe('(lc) 996ms a 999ms b 999ms d', {
+      m.expectObservable(inWords(follow(world)), '^ 5s !').toBe('(lc) 996ms a 999ms b 999ms d', {
         ...{ l: 'listed a', c: 'current', a: 'set b', b: 'set a', d: 'removed a' },
       });
       m.flush();
-      expect(world.asked).toEqual(['find', 'list', 'watch 5']);
+      expect(world.requests).toEqual(['find', 'list', 'watch 5']);
     }),
   );
 
@@ -106,12 +106,12 @@ describe('followObjects', () => {
         value: { metadata: { resourceVersion: '5', continue: 'more' }, items: [object('a', '1')] },
       } as const;
       const world = scripted([first, list('5', object('b', '1'))], []);
-      m.expectObservable(told(follow(world)), '^ 5s !').toBe('(lc)', {
+      m.expectObservable(inWords(follow(world)), '^ 5s !').toBe('(lc)', {
         l: 'listed a,b',
         c: 'current',
       });
       m.flush();
-      expect(world.asked).toEqual(['find', 'list', 'listmore', 'watch 5']);
+      expect(world.requests).toEqual(['find', 'list', 'listmore', 'watch 5']);
     }),
   );
 
@@ -124,7 +124,7 @@ describe('followObjects', () => {
       });
       const lists = [page('a'), page('b'), refused(undefined), page('c'), list('5')];
       const world = scripted(lists, []);
-      m.expectObservable(told(follow(world)), '^ 5s !').toBe('(lc)', {
+      m.expectObservable(inWords(follow(world)), '^ 5s !').toBe('(lc)', {
         l: 'listed a,b,c',
         c: 'current',
       });
@@ -141,7 +141,7 @@ describe('followObjects', () => {
         value: { metadata: { resourceVersion: '5', continue: 'more' }, items: [] },
       } as const;
       const world = scripted([page, refused(410), refused(undefined), list('6')], []);
-      m.expectObservable(told(follow(world)), '^ 9s !').toBe('x 1999ms (lc)', {
+      m.expectObservable(inWords(follow(world)), '^ 9s !').toBe('x 1999ms (lc)', {
         x: 'lost 2000',
         l: 'listed ',
         c: 'current',
@@ -204,18 +204,18 @@ describe('followObjects', () => {
     marbles((m) => {
       const watch$ = m.cold('o 999ms a 999ms b 2s (e|)', {
         o: opened,
-        a: said('ADDED', object('b', '6')),
-        b: said('BOOKMARK', { metadata: { resourceVersion: '9' } }),
+        a: watchEvent('ADDED', object('b', '6')),
+        b: watchEvent('BOOKMARK', { metadata: { resourceVersion: '9' } }),
         e: ended,
       });
       const world = scripted([list('5')], [watch$]);
-      m.expectObservable(told(follow(world)), '^ 9s !').toBe('(lc) 996ms a 3s c', {
+      m.expectObservable(inWords(follow(world)), '^ 9s !').toBe('(lc) 996ms a 3s c', {
         l: 'listed ',
         c: 'current',
         a: 'set b',
       });
       m.flush();
-      expect(world.asked).toEqual(['find', 'list', 'watch 5', 'watch 9']);
+      expect(world.requests).toEqual(['find', 'list', 'watch 5', 'watch 9']);
     }),
   );
 
@@ -224,13 +224,13 @@ describe('followObjects', () => {
     marbles((m) => {
       const old$ = m.cold('(oe)', { o: opened, e: tooOld });
       const world = scripted([list('5'), list('6'), list('7')], [old$, old$]);
-      m.expectObservable(told(follow(world)), '^ 9s !').toBe('(lclcx) 1993ms (lc)', {
+      m.expectObservable(inWords(follow(world)), '^ 9s !').toBe('(lclcx) 1993ms (lc)', {
         l: 'listed ',
         c: 'current',
         x: 'lost 2000',
       });
       m.flush();
-      expect(world.asked).toEqual([
+      expect(world.requests).toEqual([
         'find',
         'list',
         'watch 5',
@@ -255,14 +255,14 @@ describe('followObjects', () => {
         failure: { reason: 'no', status: undefined, pause: 0 },
       };
       const world = scripted([list('5'), unanswered, unanswered, list('3')], [watch$, away$]);
-      m.expectObservable(told(follow(world)), '^ 40s !').toBe(
+      m.expectObservable(inWords(follow(world)), '^ 40s !').toBe(
         '(lc) 19997ms x 999ms y 1999ms z 3999ms (lc)',
         {
           ...{ l: 'listed ', c: 'current', x: 'lost 1000', y: 'lost 2000', z: 'lost 4000' },
         },
       );
       m.flush();
-      expect(world.asked).toEqual([
+      expect(world.requests).toEqual([
         'find',
         'list',
         'watch 5',
@@ -286,7 +286,7 @@ describe('followObjects', () => {
         [list('5'), refused(429, 9_000), ...Array<KubeAnswer>(5).fill(refused(403)), list('6')],
         [no$],
       );
-      m.expectObservable(told(follow(world)), '^ 150s !').toBe(
+      m.expectObservable(inWords(follow(world)), '^ 150s !').toBe(
         '(lx) 996ms y 8999ms 4 3999ms 8 7999ms 6 15999ms 3 29999ms 3 29999ms (kc)',
         {
           ...{
@@ -310,7 +310,7 @@ describe('followObjects', () => {
     marbles((m) => {
       const short$ = m.cold('o 998ms (e|)', { o: opened, e: ended });
       const world = scripted([list('5'), list('6'), list('7')], [short$, short$]);
-      m.expectObservable(told(follow(world)), '^ 9s !').toBe(
+      m.expectObservable(inWords(follow(world)), '^ 9s !').toBe(
         '(lc) 995ms x 999ms (lc) 995ms y 1999ms (lc)',
         {
           ...{ l: 'listed ', c: 'current', x: 'lost 1000', y: 'lost 2000' },
@@ -324,12 +324,12 @@ describe('followObjects', () => {
     marbles((m) => {
       const silent$ = m.cold<WatchSign>('o 150s (s|)', { o: opened, s: silent });
       const world = scripted([list('5'), list('6')], [silent$, silent$]);
-      m.expectObservable(told(follow(world)), '^ 400s !').toBe('(lc) 149997ms c 150000ms (lc)', {
+      m.expectObservable(inWords(follow(world)), '^ 400s !').toBe('(lc) 149997ms c 150000ms (lc)', {
         l: 'listed ',
         c: 'current',
       });
       m.flush();
-      expect(world.asked).toEqual(['find', 'list', 'watch 5', 'watch 5', 'list', 'watch 6']);
+      expect(world.requests).toEqual(['find', 'list', 'watch 5', 'watch 5', 'list', 'watch 6']);
     }),
   );
 
@@ -337,7 +337,7 @@ describe('followObjects', () => {
     'lets go of the API when it is unsubscribed',
     marbles((m) => {
       const watch$ = m.cold('o', { o: opened });
-      m.expectObservable(told(follow(scripted([list('5')], [watch$]))), '^ 5s !').toBe('(lc)', {
+      m.expectObservable(inWords(follow(scripted([list('5')], [watch$]))), '^ 5s !').toBe('(lc)', {
         l: 'listed ',
         c: 'current',
       });

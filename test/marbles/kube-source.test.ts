@@ -11,7 +11,7 @@ const secret = (version: string, data: object, more: object = {}): KubeObject =>
   data,
   ...more,
 });
-const said = (type: string, about: KubeObject): WatchSign => ({
+const watchEvent = (type: string, about: KubeObject): WatchSign => ({
   type: 'event',
   value: { type, object: about },
 });
@@ -35,11 +35,11 @@ function apiOf(first: KubeObject | undefined, watch$: Observable<WatchSign> = NE
   };
 }
 const target: KubeTarget = { resource: 'Secret', namespace: 'ns', object: 'front' };
-function made(api: KubeApi, options: KubeOptions = {}, more: Partial<KubeTarget> = {}) {
+function sourceOf(api: KubeApi, options: KubeOptions = {}, more: Partial<KubeTarget> = {}) {
   return kubeFrom(api, { ...target, ...more }, { random: () => 0.5, ...options });
 }
 /** What the source tells, and what it has to give after each change. */
-function told(source: ReturnType<typeof made>): Observable<string> {
+function inWords(source: ReturnType<typeof sourceOf>): Observable<string> {
   return source.changes$.pipe(
     map((sign) => {
       if (sign.type === 'source-unreadable') return `! ${sign.reason}`;
@@ -56,10 +56,10 @@ describe('an object of Kubernetes as a source', () => {
     'is read when it is listed, and at each change; a state that is told again is not read again',
     marbles((m) => {
       const watch$ = m.cold('1s a 999ms a 999ms b', {
-        a: said('MODIFIED', secret('2', { key })),
-        b: said('MODIFIED', secret('3', { key, more: key })),
+        a: watchEvent('MODIFIED', secret('2', { key })),
+        b: watchEvent('MODIFIED', secret('3', { key, more: key })),
       });
-      m.expectObservable(told(made(apiOf(secret('1', {}), watch$))), '^ 5s !').toBe(
+      m.expectObservable(inWords(sourceOf(apiOf(secret('1', {}), watch$))), '^ 5s !').toBe(
         '(rec) 995ms (kc) 1996ms (lc)',
         {
           ...{
@@ -78,11 +78,13 @@ describe('an object of Kubernetes as a source', () => {
     'that is not there is told, and read at once when it comes; one that goes is told, and kept',
     marbles((m) => {
       const watch$ = m.cold('500ms a 999ms d', {
-        a: said('ADDED', secret('2', { key })),
-        d: said('DELETED', secret('3', { key })),
+        a: watchEvent('ADDED', secret('2', { key })),
+        d: watchEvent('DELETED', secret('3', { key })),
       });
-      const source = made(apiOf(undefined, watch$), { pauses: { first: 60_000, longest: 60_000 } });
-      m.expectObservable(told(source), '^ 5s !').toBe('(rn) 496ms (kc) 996ms n', {
+      const source = sourceOf(apiOf(undefined, watch$), {
+        pauses: { first: 60_000, longest: 60_000 },
+      });
+      m.expectObservable(inWords(source), '^ 5s !').toBe('(rn) 496ms (kc) 996ms n', {
         ...{ r: 'ready', n: '! Secret/ns/front is not there', k: hashOf({ key }), c: 'changed' },
       });
       m.expectObservable(source.reading$.pipe(map(({ hash }) => hash)), '4s ^ 500ms !').toBe(
@@ -110,8 +112,8 @@ describe('an object of Kubernetes as a source', () => {
             ? NEVER
             : m.cold('1s (l|)', { l: { type: 'refused', failure } satisfies WatchSign }),
       };
-      const source = made(restored, { pauses: { first: 60_000, longest: 60_000 } });
-      m.expectObservable(told(source), '^ 9s !').toBe('(rkc) 995ms n 999ms (lc)', {
+      const source = sourceOf(restored, { pauses: { first: 60_000, longest: 60_000 } });
+      m.expectObservable(inWords(source), '^ 9s !').toBe('(rkc) 995ms n 999ms (lc)', {
         ...{ r: 'ready', c: 'changed', n: '! connection refused' },
         ...{ k: hashOf({ key }), l: hashOf({ key, more: key }) },
       });
@@ -135,9 +137,9 @@ describe('an object of Kubernetes as a source', () => {
             : api.get(path),
       };
       const back$ = m.cold('1500ms x').pipe(map(() => (away = false)));
-      const source = made(down, { pauses: { first: 60_000, longest: 60_000 } });
+      const source = sourceOf(down, { pauses: { first: 60_000, longest: 60_000 } });
       m.expectObservable(back$);
-      m.expectObservable(told(source), '^ 9s !').toBe('(rn) 2996ms (kc)', {
+      m.expectObservable(inWords(source), '^ 9s !').toBe('(rn) 2996ms (kc)', {
         r: 'ready',
         n: '! connection refused',
         k: hashOf({ key }),
@@ -181,7 +183,7 @@ describe('an object of Kubernetes as a source', () => {
     ],
   ])('gives %s', (_, object, more, options, expected) =>
     marbles((m) => {
-      const content$ = made(apiOf(object), options, more).reading$.pipe(
+      const content$ = sourceOf(apiOf(object), options, more).reading$.pipe(
         map(({ config }) => config?.[0]?.content),
       );
       m.expectObservable(content$).toBe('(c|)', { c: expected });
@@ -198,7 +200,7 @@ describe('an object of Kubernetes as a source', () => {
     ],
   ])('says which keys there are: %j %j', (data, more, options, reason) =>
     marbles((m) => {
-      const trouble$ = made(apiOf(secret('1', data)), options, more).reading$.pipe(
+      const trouble$ = sourceOf(apiOf(secret('1', data)), options, more).reading$.pipe(
         map(({ config }) => config?.[0]?.trouble),
       );
       m.expectObservable(trouble$).toBe('(t|)', { t: reason });
@@ -208,7 +210,7 @@ describe('an object of Kubernetes as a source', () => {
   it('asks nothing of the API before somebody listens', () => {
     const api: KubeApi = { get: () => EMPTY, watch: () => EMPTY };
     expect(() =>
-      made({
+      sourceOf({
         ...api,
         get: () => {
           throw new Error('asked');

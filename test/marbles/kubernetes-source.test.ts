@@ -70,7 +70,7 @@ const options = { random: () => 0.5 };
  * Emits what the source emits, and changes the API at some times in ms. Returns the events of each
  * time at which there are any.
  */
-function told(
+function eventsByTime(
   { flush }: RunHelpers,
   event$: Observable<StoreEvent>,
   steps: Readonly<Record<number, () => void>> = {},
@@ -79,15 +79,15 @@ function told(
   const events = new Map<number, string[]>();
   merge(
     event$,
-    ...Object.entries(steps).map(([at, step]) =>
-      timer(Number(at)).pipe(tap(step), ignoreElements()),
+    ...Object.entries(steps).map(([time, step]) =>
+      timer(Number(time)).pipe(tap(step), ignoreElements()),
     ),
   )
     .pipe(takeUntil(timer(until)))
     .subscribe({
       next: (event) => {
-        const at = asyncScheduler.now();
-        events.set(at, [...(events.get(at) ?? []), shown(event)]);
+        const time = asyncScheduler.now();
+        events.set(time, [...(events.get(time) ?? []), shown(event)]);
       },
       error: (error: unknown) => {
         throw error;
@@ -106,7 +106,7 @@ describe('kubernetesSource', () => {
       const kube = fakeKube();
       kube.put(service('a', 80));
       kube.put(rule('r', route));
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         1_000: () => kube.put(service('b', 80)),
         2_000: () => kube.put(service('b', 81)),
         3_000: () => kube.put(service('b', 81)),
@@ -127,7 +127,7 @@ describe('kubernetesSource', () => {
       const kube = fakeKube();
       kube.put(rule('r', route));
       kube.put(policy({ action: 'FORBID' }));
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         1_000: () => kube.put(rule('r', { hosts: [] })),
         2_000: () => kube.put(policy({})),
         3_000: () => kube.put(policy({ action: 'FORBID' })),
@@ -151,7 +151,9 @@ describe('kubernetesSource', () => {
       const kube = fakeKube();
       kube.put(rule('r', route));
       kube.uninstall('virtualservices');
-      const events = told(m, source(kube), { 2_500: () => kube.install('virtualservices') });
+      const events = eventsByTime(m, source(kube), {
+        2_500: () => kube.install('virtualservices'),
+      });
       expect(events).toEqual({ 0: ['synced'], 3_000: ['+r'] });
     }),
   );
@@ -161,7 +163,7 @@ describe('kubernetesSource', () => {
     marbles((m) => {
       const kube = fakeKube();
       kube.put(rule('r', route));
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         20_000: () => {
           kube.uninstall('virtualservices');
           kube.stop();
@@ -185,7 +187,7 @@ describe('kubernetesSource', () => {
       kube.put(service('a', 80));
       kube.forbid('pods');
       kube.forbid('endpointslices');
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         2_500: () => kube.allow('pods'),
         10_000: () => kube.allow('endpointslices'),
       });
@@ -203,7 +205,7 @@ describe('kubernetesSource', () => {
       const kube = fakeKube();
       kube.put(service('a', 80));
       kube.put(service('b', 80));
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         20_000: () => kube.stop(),
         30_000: () => {
           kube.put(service('b', 81));
@@ -226,7 +228,7 @@ describe('kubernetesSource', () => {
       kube.put(service('a', 80));
       kube.put(service('b', 80));
       const restore = kube.backUp();
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         10_000: () => kube.put(service('b', 81)),
         11_000: () => kube.put(service('c', 80)),
         20_000: () => kube.stop(),
@@ -254,7 +256,7 @@ describe('kubernetesSource', () => {
       const kube = fakeKube();
       kube.put(service('a', 80));
       kube.put(service('b', 80));
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         20_000: () => {
           kube.stop();
           kube.remove(service('a', 80));
@@ -274,7 +276,7 @@ describe('meshMapSource', () => {
     'emits the defaults without a ConfigMap, and each version of it later',
     marbles((m) => {
       const kube = fakeKube();
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         1_000: () => kube.put(mesh('trustDomain: one')),
         2_000: () => kube.put(mesh('trustDomain: [')),
         3_000: () => kube.put(mesh('trustDomain: two')),
@@ -294,7 +296,7 @@ describe('meshMapSource', () => {
     'reports once that it cannot read, whatever the API says on the way, and then that it can',
     marbles((m) => {
       const kube = fakeKube();
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         20_000: () => kube.stop(),
         22_000: () => kube.forbid('configmaps'),
         30_000: () => kube.start(),
@@ -317,7 +319,7 @@ describe('meshMapSource', () => {
     marbles((m) => {
       const kube = fakeKube();
       kube.put(mesh('trustDomain: 1\nconfigSources: [{ address: fs:///a }]'));
-      const events = told(m, source(kube), {
+      const events = eventsByTime(m, source(kube), {
         1_000: () => kube.put({ ...mesh(''), data: {} }),
         2_000: () => kube.put(mesh('')),
       });

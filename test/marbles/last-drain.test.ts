@@ -45,7 +45,7 @@ function drawLastDrain(
   { script, lineages = [], broken = {}, terminate$ = NEVER, terminations = 0 }: Drawn,
 ) {
   const fake = fakeProxy(m, script);
-  const held = keepProcesses({ ...fake.proxy, ...broken });
+  const processes = keepProcesses({ ...fake.proxy, ...broken });
   const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 20_000 };
   const launches = script.processes.map((_, epoch): Launch => {
     return {
@@ -57,12 +57,12 @@ function drawLastDrain(
       reading: readingOf('a'),
     };
   });
-  const core$ = merge(...launches.map((launch) => held.proxy.run(launch, NEVER))).pipe(
+  const core$ = merge(...launches.map((launch) => processes.proxy.run(launch, NEVER))).pipe(
     ignoreElements(),
     takeUntil(timer(10_000)),
   );
-  const ended$ = concat(core$, lastDrain(held, { terminate$, terminations }, timing)).pipe(
-    tap({ finalize: () => held.release() }),
+  const ended$ = concat(core$, lastDrain(processes, { terminate$, terminations }, timing)).pipe(
+    tap({ finalize: () => processes.release() }),
     share(),
   );
   return { ...fake, ended$ };
@@ -143,36 +143,36 @@ describe('the last drain', () => {
   it.each([
     {
       what: 'a first request changes nothing',
-      asked: '11s s',
+      requests: '11s s',
       before: 0,
       over: '31s',
       signalled: at({ '30s': 'T', '31s': 'K' }),
     },
     {
       what: 'a second one skips the drain',
-      asked: '11s s 999ms s',
+      requests: '11s s 999ms s',
       before: 0,
       over: '13s',
       signalled: at({ '12s': 'T', '13s': 'K' }),
     },
     {
       what: 'a third one kills',
-      asked: '11s s 99ms s 99ms s',
+      requests: '11s s 99ms s 99ms s',
       before: 0,
       over: '11.2s',
       signalled: at({ '11.1s': 'T', '11.2s': 'K' }),
     },
     {
       what: 'those before it count',
-      asked: '11s s 99ms s',
+      requests: '11s s 99ms s',
       before: 1,
       over: '11.1s',
       signalled: at({ '11s': 'T', '11.1s': 'K' }),
     },
-  ] as const)('$what', ({ asked, before, over, signalled }) => {
+  ] as const)('$what', ({ requests, before, over, signalled }) => {
     marbles((m) => {
       const script = { processes: ['-'], active: ['1'], ignoresTerm: [0] };
-      const run = drawLastDrain(m, { script, terminate$: m.hot(asked), terminations: before });
+      const run = drawLastDrain(m, { script, terminate$: m.hot(requests), terminations: before });
       m.expectObservable(run.ended$).toBe(at({ [over]: '|' }));
       m.expectObservable(run.signalled$).toBe(signalled);
     })();
@@ -227,16 +227,16 @@ describe('held processes', () => {
     'hear what they are sent, but not that their sender fails; that is an error of the run',
     marbles((m) => {
       const fake = fakeProxy(m, { processes: ['-'], ignoresTerm: [0] });
-      const held = keepProcesses(fake.proxy);
+      const processes = keepProcesses(fake.proxy);
       const launch: Launch = { adopted: true, epoch: 0, restartEpoch: 0, lineage: 0 };
       const signals$ = m.cold<Signal>('1s u 999ms t 999ms #', { u: 'SIGUSR1', t: 'SIGTERM' });
-      m.expectObservable(held.proxy.run(launch, signals$).pipe(map(({ type }) => type))).toBe(
+      m.expectObservable(processes.proxy.run(launch, signals$).pipe(map(({ type }) => type))).toBe(
         '3s #',
       );
       m.expectObservable(fake.signalled$).toBe(at({ '1s': 'U', '2s': 'T' }));
       m.expectObservable(
         timer(8_000).pipe(
-          tap(() => held.release()),
+          tap(() => processes.release()),
           ignoreElements(),
         ),
       ).toBe('8s |');
@@ -248,7 +248,7 @@ describe('held processes', () => {
     'are none any more after their end, and after the release a run that is unsubscribed ends',
     marbles((m) => {
       const fake = fakeProxy(m, { processes: ['1s c', '-', '-'] });
-      const held = keepProcesses(fake.proxy);
+      const processes = keepProcesses(fake.proxy);
       const launch = (epoch: number): Launch => ({
         adopted: true,
         epoch,
@@ -256,16 +256,16 @@ describe('held processes', () => {
         lineage: 0,
       });
       const numbers: (readonly number[])[] = [];
-      m.expectObservable(held.proxy.run(launch(0), NEVER).pipe(ignoreElements())).toBe('1s |');
-      m.expectObservable(held.proxy.run(launch(1), NEVER), '^ 2s !').toBe('-');
+      m.expectObservable(processes.proxy.run(launch(0), NEVER).pipe(ignoreElements())).toBe('1s |');
+      m.expectObservable(processes.proxy.run(launch(1), NEVER), '^ 2s !').toBe('-');
       m.expectObservable(
         timer(3_000).pipe(
-          tap(() => numbers.push(held.living().map(({ epoch }) => epoch))),
-          tap(() => held.release()),
+          tap(() => numbers.push(processes.living().map(({ epoch }) => epoch))),
+          tap(() => processes.release()),
           ignoreElements(),
         ),
       ).toBe('3s |');
-      m.expectObservable(held.proxy.run(launch(2), NEVER), '^ 5s !').toBe('-');
+      m.expectObservable(processes.proxy.run(launch(2), NEVER), '^ 5s !').toBe('-');
       m.expectSubscriptions(fake.lives[1] ?? []).toBe(at({ '0s': '^', '3s': '!' }));
       m.expectSubscriptions(fake.lives[2] ?? []).toBe('^ 5s !');
       m.flush();

@@ -57,7 +57,10 @@ function sent(variant: Variant, client$: Observable<string>): Observable<string>
     };
   };
   return merge(client$.pipe(map(event)), waitLimits(client$, clusters$)).pipe(
-    scan(([state], one) => reduceProxy(state, one), [newProxyStream(variant), []] as ProxyStep),
+    scan(([state], proxyEvent) => reduceProxy(state, proxyEvent), [
+      newProxyStream(variant),
+      [],
+    ] as ProxyStep),
     mergeMap(([, effects]) =>
       effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : [])),
     ),

@@ -31,19 +31,22 @@ const drawn = (m: RunHelpers, contents: Signs, options: SourceOptions = {}) =>
 /** What is given at these times, while somebody listens. */
 function givenWhile(
   m: RunHelpers,
-  one: ContributingSource,
+  contributor: ContributingSource,
   ...times: readonly (keyof Signs)[]
 ): Observable<string> {
-  m.expectObservable(one.changes$, '^ 100s !');
-  return givenAt(one, m.hot(at(Object.fromEntries(times.map((time) => [time, 'w'])))));
+  m.expectObservable(contributor.changes$, '^ 100s !');
+  return givenAt(contributor, m.hot(at(Object.fromEntries(times.map((time) => [time, 'w'])))));
 }
 
 describe('debounced', () => {
   it(
     'changes when the source has said the same for 10 s; the first reading waits for nothing',
     marbles((m) => {
-      const one = debounced(drawn(m, { '0s': 'a', '20s': 'b', '25s': 'c', '60s': 'd' }), 10_000);
-      m.expectObservable(signs(one), '^ 75s !').toBe(
+      const debouncedSource = debounced(
+        drawn(m, { '0s': 'a', '20s': 'b', '25s': 'c', '60s': 'd' }),
+        10_000,
+      );
+      m.expectObservable(signs(debouncedSource), '^ 75s !').toBe(
         at({ '0s': 'rx.', '20s': '.', '25s': '.', '35s': 'x', '60s': '.', '70s': 'x' }),
       );
       const again = debounced(drawn(m, { '0s': 'a', '20s': 'b', '25s': 'c' }), 10_000);
@@ -56,8 +59,11 @@ describe('throttled', () => {
   it(
     'changes once in 60 s at most, to the newest that there is',
     marbles((m) => {
-      const one = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c', '200s': 'd' }), 60_000);
-      m.expectObservable(signs(one), '^ 201s !').toBe(
+      const throttledSource = throttled(
+        drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c', '200s': 'd' }),
+        60_000,
+      );
+      m.expectObservable(signs(throttledSource), '^ 201s !').toBe(
         at({ '0s': 'rx.', '10s': '.', '20s': '.', '60s': 'x', '200s': '.x' }),
       );
       const again = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c' }), 60_000);
@@ -74,8 +80,8 @@ describe('a window of its own', () => {
     'is told 30 s after the first change of a row; the first reading waits for nothing',
     marbles((m) => {
       const contents = { '0s': 'a', '20s': 'b', '40s': 'c', '90s': 'd' } as const;
-      const one = drawn(m, contents, { window: 30_000 });
-      m.expectObservable(signs(one), '^ 125s !').toBe(
+      const windowedSource = drawn(m, contents, { window: 30_000 });
+      m.expectObservable(signs(windowedSource), '^ 125s !').toBe(
         at({ '0s': 'rx.', '20s': '.', '40s': '.', '50s': 'x', '90s': '.', '120s': 'x' }), // c, and then d
       );
       m.expectObservable(givenWhile(m, drawn(m, contents, { window: 30_000 }), '45s', '51s')).toBe(
@@ -121,19 +127,21 @@ describe('a window of its own', () => {
   });
 
   it('stays with what is made of the source', () => {
-    const made: Readonly<Record<string, (one: ContributingSource) => ContributingSource>> = {
-      renamed: (one) => renamed(one, 'other'),
-      gated: (one) => gated(one, of(true)),
-      mapped: (one) => mapped(one, (content) => content),
-      shared: (one) => shared(one),
-      compose: (one) => compose(one),
-      withFallback: (one) =>
+    const makers: Readonly<
+      Record<string, (contributor: ContributingSource) => ContributingSource>
+    > = {
+      renamed: (contributor) => renamed(contributor, 'other'),
+      gated: (contributor) => gated(contributor, of(true)),
+      mapped: (contributor) => mapped(contributor, (content) => content),
+      shared: (contributor) => shared(contributor),
+      compose: (contributor) => compose(contributor),
+      withFallback: (contributor) =>
         withFallback(
-          one,
+          contributor,
           source('fallback', () => of('z')),
         ),
     };
-    for (const make of Object.values(made)) {
+    for (const make of Object.values(makers)) {
       drawAgent({
         config: 'a 9s b',
         source: (read, on$) => make(source('own', read, { on$, window: 2_000 })),
@@ -143,16 +151,16 @@ describe('a window of its own', () => {
 });
 
 describe('a source that is slow to begin', () => {
-  it.each<[name: string, make: (one: ContributingSource) => ContributingSource]>([
-    ['throttled', (one) => throttled(one, 600_000)],
-    ['debounced', (one) => debounced(one, 600_000)],
-    ['window', (one) => one],
+  it.each<[name: string, make: (contributor: ContributingSource) => ContributingSource]>([
+    ['throttled', (contributor) => throttled(contributor, 600_000)],
+    ['debounced', (contributor) => debounced(contributor, 600_000)],
+    ['window', (contributor) => contributor],
   ])('is waited for no longer: %s', (name, make) => {
     marbles((m) => {
-      const one = make(
+      const slowSource = make(
         drawn(m, { '5s': 'a', '20s': 'b' }, name === 'window' ? { window: 600_000 } : {}),
       );
-      m.expectObservable(givenWhile(m, one, '3s', '6s', '30s')).toBe(
+      m.expectObservable(givenWhile(m, slowSource, '3s', '6s', '30s')).toBe(
         at({ '3s': 'n', '6s': 'a', '30s': 'a' }),
         { n: '-!', a: 'a' },
       );
@@ -210,29 +218,35 @@ describe('a reading', () => {
     ['compose, throttled', (m) => throttled(compose(other(), drawn(m, contents)), 25_000)],
   ])('never has a change before it is told: %s', (_, make) => {
     const leaks: string[] = [];
-    let told = 0;
+    let changeCount = 0;
     marbles((m) => {
-      const one = make(m);
+      const contributor = make(m);
       m.expectObservable(
-        one.changes$.pipe(map(({ type }) => void (told += type === 'source-read' ? 0 : 1))),
+        contributor.changes$.pipe(
+          map(({ type }) => void (changeCount += type === 'source-read' ? 0 : 1)),
+        ),
         '^ 100s !',
       );
-      let known: { readonly hash: string; readonly told: number } | undefined;
+      let lastReading: { readonly hash: string; readonly changeCount: number } | undefined;
       // Between the changes, whose times are whole seconds.
       const when$ = m.cold(
         at(Object.fromEntries(Array.from({ length: 99 }, (__, s) => [`${s}500ms`, 'w']))),
       );
       const looked$ = when$.pipe(
-        switchMap(() => one.reading$),
+        switchMap(() => contributor.reading$),
         tap(({ hash }) => {
-          if (known !== undefined && known.hash !== hash && known.told === told)
+          if (
+            lastReading !== undefined &&
+            lastReading.hash !== hash &&
+            lastReading.changeCount === changeCount
+          )
             leaks.push(`${asyncScheduler.now()} ms: ${hash}`);
-          known = { hash, told };
+          lastReading = { hash, changeCount };
         }),
       );
       m.expectObservable(looked$);
     })();
     expect(leaks).toEqual([]);
-    expect(told).toBeGreaterThan(2);
+    expect(changeCount).toBeGreaterThan(2);
   });
 });

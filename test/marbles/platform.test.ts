@@ -23,7 +23,7 @@ function fakeServer(m: RunHelpers, answers: Readonly<Record<string, string>>, te
     ask: (path): Observable<string | undefined> =>
       [...drawn].find(([end]) => path.endsWith(end))?.[1] ?? m.cold('(n|)', { n: undefined }),
   };
-  return { server, asked: (end: string) => drawn.get(end)?.subscriptions ?? [] };
+  return { server, subscriptionsOf: (end: string) => drawn.get(end)?.subscriptions ?? [] };
 }
 
 describe('the metadata server of Google Cloud', () => {
@@ -45,7 +45,7 @@ describe('the metadata server of Google Cloud', () => {
   it(
     'is given up after 5 s',
     marbles((m) => {
-      const { server, asked } = fakeServer(
+      const { server, subscriptionsOf } = fakeServer(
         m,
         { '/project-id': '1s (v|)', '/id': '6s (v|)' },
         'text',
@@ -54,7 +54,7 @@ describe('the metadata server of Google Cloud', () => {
       m.expectObservable(
         googlePlatform(unknownPlatform, server).pipe(distinctUntilChanged(isDeepStrictEqual)),
       ).toBe(expected, values);
-      m.expectSubscriptions(asked('/id')).toBe('        ^ 4999ms !');
+      m.expectSubscriptions(subscriptionsOf('/id')).toBe('        ^ 4999ms !');
     }),
   );
 
@@ -83,21 +83,25 @@ describe('the metadata server of Amazon', () => {
   it(
     'is asked without a token after 1 s',
     marbles((m) => {
-      const { server, asked } = fakeServer(m, { token: '-', document: '100ms (v|)' }, text);
+      const { server, subscriptionsOf } = fakeServer(
+        m,
+        { token: '-', document: '100ms (v|)' },
+        text,
+      );
       const expected = '1100ms (a|)';
       m.expectObservable(amazonPlatform(server)).toBe(expected, { a: account });
-      m.expectSubscriptions(asked('token')).toBe('   ^ 999ms !');
-      m.expectSubscriptions(asked('document')).toBe('1s ^ 99ms !');
+      m.expectSubscriptions(subscriptionsOf('token')).toBe('   ^ 999ms !');
+      m.expectSubscriptions(subscriptionsOf('document')).toBe('1s ^ 99ms !');
     }),
   );
 
   it(
     'is given up after 5 s in all',
     marbles((m) => {
-      const { server, asked } = fakeServer(m, { token: '-', document: '10s (v|)' }, text);
+      const { server, subscriptionsOf } = fakeServer(m, { token: '-', document: '10s (v|)' }, text);
       const expected = '5s (u|)';
       m.expectObservable(amazonPlatform(server)).toBe(expected, { u: unknownPlatform });
-      m.expectSubscriptions(asked('document')).toBe('1s ^ 3999ms !');
+      m.expectSubscriptions(subscriptionsOf('document')).toBe('1s ^ 3999ms !');
     }),
   );
 });

@@ -31,10 +31,10 @@ const namespace = (name: string): KubeDocument => ({
   kind: 'Namespace',
   metadata: { name },
 });
-const roots = (of: string, text: string): KubeDocument => ({
+const roots = (namespaceName: string, text: string): KubeDocument => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { name: 'istio-ca-root-cert', namespace: of },
+  metadata: { name: 'istio-ca-root-cert', namespace: namespaceName },
   data: { 'root-cert.pem': text },
 });
 

@@ -92,9 +92,9 @@ describe('quiesce', () => {
   it(
     'asks for the length of each window what has been before',
     marbles((m) => {
-      const asked: (readonly [number, number])[] = [];
+      const questions: (readonly [number, number])[] = [];
       const quiet = (silence: number, before: number) => {
-        asked.push([silence, before]);
+        questions.push([silence, before]);
         return before + 2;
       };
       //                      [2]    [4  ]
@@ -105,7 +105,7 @@ describe('quiesce', () => {
         x: 'bc',
       });
       m.flush();
-      expect(asked).toEqual([
+      expect(questions).toEqual([
         [Infinity, 0],
         [7, 2],
       ]);

@@ -90,27 +90,27 @@ describe('reduceWithEffects', () => {
     marbles((m) => {
       const source = m.hot('   A');
       const expected = '       (xyz)';
-      const seen: string[] = [];
+      const observed: string[] = [];
       const answers: Record<string, readonly string[]> = { A: ['B', 'C'] };
       const interpret = (effects$: Observable<string>, events$: Observable<string>) =>
         merge(
           effects$.pipe(
-            tap((effect) => seen.push(`effect ${effect}`)),
+            tap((effect) => observed.push(`effect ${effect}`)),
             mergeMap((effect) => answers[effect] ?? []),
           ),
           events$.pipe(
-            tap((event) => seen.push(`event ${event}`)),
+            tap((event) => observed.push(`event ${event}`)),
             ignoreElements(),
           ),
         );
       const state$ = source.pipe(
         reduceWithEffects('', write, interpret),
         states,
-        tap((state) => seen.push(`state ${state}`)),
+        tap((state) => observed.push(`state ${state}`)),
       );
       m.expectObservable(state$).toBe(expected, { x: 'A', y: 'AB', z: 'ABC' });
       m.flush();
-      expect(seen).toEqual(
+      expect(observed).toEqual(
         ['state A', 'effect A', 'event A', 'state AB', 'effect B', 'event B'].concat([
           'state ABC',
           'effect C',

@@ -127,7 +127,7 @@ interface Surroundings {
 }
 
 /** What Envoy answers where it is asked for its version; nothing if that is left out. */
-function told(version: string | undefined): ReturnType<AdminClient['request']> {
+function serverInfo(version: string | undefined): ReturnType<AdminClient['request']> {
   return version === undefined
     ? NEVER
     : of({
@@ -142,7 +142,7 @@ function told(version: string | undefined): ReturnType<AdminClient['request']> {
  */
 function drawRun(m: RunHelpers, around: Surroundings) {
   const fake = fakeProxy(m, around.script ?? { processes: ['-'] });
-  const told$ = new ReplaySubject<LogLine>(Infinity);
+  const lines$ = new ReplaySubject<LogLine>(Infinity);
   const changed$ = new ReplaySubject<string>(Infinity);
   const views$ = new ReplaySubject<RunView>(Infinity);
   const versions = [...(around.versions ?? [])];
@@ -177,7 +177,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
       proxy: fake.proxy,
       adopted: around.adopted ?? [],
       admin: {
-        request: (_, path) => (path === '/server_info' ? told(versions.shift()) : NEVER),
+        request: (_, path) => (path === '/server_info' ? serverInfo(versions.shift()) : NEVER),
         open: () => NEVER,
         located: () => false,
       },
@@ -230,7 +230,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
       for (const line of step.state.lines.slice(
         transition && narrate(transition, step.state.past.epochs, 10).length,
       ))
-        told$.next(line);
+        lines$.next(line);
       if (transition?.event.type !== 'config-changed') return;
       changed$.next(
         transition.event.reading.changed.map(({ source, part }) => `${source} ${part}`).join(),
@@ -261,7 +261,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     /** What differs between the readings that make an epoch. */
     changed$: changed$.asObservable(),
     /** What is told besides the transitions. */
-    told$: told$.asObservable(),
+    told$: lines$.asObservable(),
     /** What the status port is told. */
     heard: {
       serving$: serving(views$.pipe(map(({ agent }) => agent))),
@@ -1128,24 +1128,24 @@ describe('a bug', () => {
   );
 
   it.each([
-    { name: 'the first', asked: at({ '11s': 's' }), stopped: '15s', signalled: '15s T' },
+    { name: 'the first', requests: at({ '11s': 's' }), stopped: '15s', signalled: '15s T' },
     {
       name: 'the second',
-      asked: at({ '11s': 's', '12s': 's' }),
+      requests: at({ '11s': 's', '12s': 's' }),
       stopped: '12s',
       signalled: '12s T',
     },
     {
       name: 'the second, the first before it',
-      asked: at({ '9s': 's', '11s': 's' }),
+      requests: at({ '9s': 's', '11s': 's' }),
       stopped: '11s',
       signalled: '11s T',
     },
-  ] as const)('hears a request to end as ever: $name', ({ asked, stopped, signalled }) =>
+  ] as const)('hears a request to end as ever: $name', ({ requests, stopped, signalled }) =>
     marbles((m) => {
       const run = drawRun(m, {
         uncaught$: m.hot('10s b', injected),
-        signals: { SIGTERM: m.hot(asked) },
+        signals: { SIGTERM: m.hot(requests) },
       });
       m.expectObservable(run.heard.broken$).toBe(at({ '0s': 'n', '10s': 'y' }), {
         n: false,

@@ -52,80 +52,80 @@ const requests: Record<string, StreamRequest> = {
  */
 function draw(
   m: RunHelpers,
-  { asked, secret }: { readonly asked: string; readonly secret: string },
+  { questions, secret }: { readonly questions: string; readonly secret: string },
 ) {
   const secret$ = m.hot(secret, states);
-  const said$ = sdsStream(m.hot(asked, requests), { get: () => secret$ }).pipe(
+  const outputs$ = sdsStream(m.hot(questions, requests), { get: () => secret$ }).pipe(
     map((output) => {
       if (output.type === 'push') return output.push.version;
       return { accepted: 'A', rejected: 'R', missing: 'm', decline: 'N', end: 'E' }[output.type];
     }),
   );
-  return { said$, follows: secret$.subscriptions };
+  return { outputs$, follows: secret$.subscriptions };
 }
 
 describe('a stream of secrets', () => {
   it.each([
     {
       what: 'pushes a secret as soon as it is there',
-      asked: 's',
+      questions: 's',
       secret: '2s 1',
       expected: '2s 1',
     },
     {
       what: 'lets what is newer wait for the answer to a push',
-      asked: 's 2s a',
+      questions: 's 2s a',
       secret: '1s 1 499ms 2',
       expected: '1s 1 1s (A2)',
     },
     {
       what: 'lets it wait for a refusal too',
-      asked: 's 2s r',
+      questions: 's 2s r',
       secret: '1s 1 499ms 2',
       expected: '1s 1 1s (R2)',
     },
     {
       what: 'pushes only the newest of what has waited',
-      asked: 's 2s a',
+      questions: 's 2s a',
       secret: '1s 1 99ms 2 99ms 3 99ms 4',
       expected: '1s 1 1s (A4)',
     },
     {
       what: 'pushes at once when nothing is under way',
-      asked: 's 2s a',
+      questions: 's 2s a',
       secret: '1s 1 2s 2',
       expected: '1s 1 1s A 999ms 2',
     },
     {
       what: 'does not push again what is refused, but the next one',
-      asked: 's 2s r',
+      questions: 's 2s r',
       secret: '1s 1 2s 1 999ms 2',
       expected: '1s 1 1s R 1999ms 2',
     },
     {
       what: 'says why there is none, and pushes it when there is',
-      asked: 's',
+      questions: 's',
       secret: '1s x 999ms 1',
       expected: '1s (mN)',
     },
     {
       what: 'pushes it when there is one, after the answer to that',
-      asked: 's 2s r',
+      questions: 's 2s r',
       secret: '1s x 999ms 1',
       expected: '1s (mN) 997ms 1',
     },
-    { what: 'ends where nobody says who asks', asked: 'a', secret: '1s 1', expected: 'E' },
-  ])('$what', ({ asked, secret, expected }) => {
+    { what: 'ends where nobody says who asks', questions: 'a', secret: '1s 1', expected: 'E' },
+  ])('$what', ({ questions, secret, expected }) => {
     marbles((m) => {
-      m.expectObservable(draw(m, { asked, secret }).said$).toBe(expected);
+      m.expectObservable(draw(m, { questions, secret }).outputs$).toBe(expected);
     })();
   });
 
   it(
     'follows a secret for as long as it is wanted',
     marbles((m) => {
-      const { said$, follows } = draw(m, { asked: 's 2s u', secret: '1s 1 2s 2' });
-      m.expectObservable(said$).toBe('1s 1 1s A');
+      const { outputs$, follows } = draw(m, { questions: 's 2s u', secret: '1s 1 2s 2' });
+      m.expectObservable(outputs$).toBe('1s 1 1s A');
       m.expectSubscriptions(follows).toBe('^ 2s !');
     }),
   );
@@ -135,30 +135,30 @@ describe('fetchSecrets', () => {
   it.each([
     {
       what: 'answers at once where all are there',
-      one: '1',
-      other: '2',
+      firstSecret: '1',
+      secondSecret: '2',
       expected: '(f|)',
       answer: { version: '1+2', missing: [] },
     },
     {
       what: 'waits for the last of them',
-      one: '1',
-      other: '1999ms 2',
+      firstSecret: '1',
+      secondSecret: '1999ms 2',
       expected: '1999ms (f|)',
       answer: { version: '1+2', missing: [] },
     },
     {
       what: 'waits 2 s, and names what has not come',
-      one: '1s 1',
-      other: 'x',
+      firstSecret: '1s 1',
+      secondSecret: 'x',
       expected: '2s (f|)',
       answer: { version: '1', missing: ['other'] },
     },
-  ])('$what', ({ one, other, expected, answer }) => {
+  ])('$what', ({ firstSecret, secondSecret, expected, answer }) => {
     marbles((m) => {
       const secrets = new Map([
-        ['one', m.cold(one, states)],
-        ['other', m.cold(other, states)],
+        ['one', m.cold(firstSecret, states)],
+        ['other', m.cold(secondSecret, states)],
       ]);
       const fetched$ = fetchSecrets([...secrets.keys()], {
         get: (name) => secrets.get(name) ?? EMPTY,

@@ -60,7 +60,7 @@ const events: Record<string, StatusEvent> = {
   n: { type: 'level-requested', level: 'debug' },
   q: { type: 'quit-requested' },
 };
-const known = { config: configOf(), sources: {} as Sources };
+const validConfig = { config: configOf(), sources: {} as Sources };
 const ready = 'server.state: 0\nlistener_manager.workers_started: 1\n';
 
 /**
@@ -81,17 +81,17 @@ interface Surroundings {
  * diagram: `ask('10s a', '/healthz/ready')`.
  */
 function drawStatus(m: RunHelpers, around: Surroundings) {
-  const state$ = held(initialState, around.state$);
-  const asked: string[] = [];
+  const state$ = current(initialState, around.state$);
+  const requests: string[] = [];
   const listened: [number, StatusParts][] = [];
   const view$ = combineLatest([
     state$,
-    held(noTimeline, around.past$),
-    held<RunView['families']>(new Map(), around.families$),
-    held<RunView['secrets']>([], around.secrets$),
+    current(noTimeline, around.past$),
+    current<RunView['families']>(new Map(), around.families$),
+    current<RunView['secrets']>([], around.secrets$),
   ]).pipe(
     map(([agent, past, families, secrets]): RunView => ({
-      ...firstView(known, 0),
+      ...firstView(validConfig, 0),
       agent,
       past,
       families,
@@ -104,7 +104,7 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     {
       admin: {
         request: (method, path, timeoutMs) => {
-          asked.push(`${method} ${path.replace(/\?.*/, '')} ${String(timeoutMs)}`);
+          requests.push(`${method} ${path.replace(/\?.*/, '')} ${String(timeoutMs)}`);
           return of({ ok: true, value: { status: 200, body: around.stats ?? ready } });
         },
         open: () => NEVER,
@@ -127,7 +127,7 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     parts,
     listened,
     served$,
-    asked,
+    requests,
     ask: (times: string, path: string, accept = '*/*') =>
       m.hot(times).pipe(mergeMap(() => answered(route(path), request(path, accept)))),
     /** The server is there for so long. */
@@ -136,10 +136,10 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
 }
 
 /** It emits at once what holds. */
-function held<T>(first: T, source$: Observable<T> = NEVER): Observable<T> {
-  const held$ = new BehaviorSubject(first);
-  source$.subscribe({ next: (value) => held$.next(value), error: expect.unreachable });
-  return held$;
+function current<T>(first: T, source$: Observable<T> = NEVER): Observable<T> {
+  const current$ = new BehaviorSubject(first);
+  source$.subscribe({ next: (value) => current$.next(value), error: expect.unreachable });
+  return current$;
 }
 
 function request(url: string, accept: string): IncomingMessage {
@@ -152,7 +152,7 @@ function request(url: string, accept: string): IncomingMessage {
 }
 
 /** The status and the body of what `handler` answers. */
-function answered(handler: Handler<StatusSign>, asked: IncomingMessage): Observable<string> {
+function answered(handler: Handler<StatusSign>, incoming: IncomingMessage): Observable<string> {
   return new Observable((subscriber) => {
     let status = 0;
     const response = {
@@ -162,7 +162,7 @@ function answered(handler: Handler<StatusSign>, asked: IncomingMessage): Observa
       },
       end: (body: string) => subscriber.next(`${status} ${body.trim()}`.trim()),
     };
-    return handler(asked, response as unknown as ServerResponse).subscribe({
+    return handler(incoming, response as unknown as ServerResponse).subscribe({
       error: expect.unreachable,
     });
   });
@@ -230,7 +230,7 @@ describe('the probes', () => {
         n: '503 workers have not yet started',
       });
       m.flush();
-      expect(status.asked).toEqual(['GET /stats 300']);
+      expect(status.requests).toEqual(['GET /stats 300']);
       expect(status.listened.map(([port]) => port)).toEqual([15_020]);
     }),
   );
@@ -292,14 +292,14 @@ describe('what is told of the state and of the past', () => {
       const times = at({ '5s': 'a', '15s': 'a', '25s': 'a' });
       const answers = at({ '5s': 'a', '15s': 'b', '25s': 'c' });
       const status = drawStatus(m, { state$, past$ });
-      const seen$ = status.ask(times, '/debug/epochs').pipe(
+      const reports$ = status.ask(times, '/debug/epochs').pipe(
         map((answer) => {
           const { epochs, counters } = JSON.parse(answer.replace(/^200 /, '')) as EpochsReport;
           return [epochs.map(({ state }) => state).join(), counters['changes']];
         }),
       );
       status.serve('^ 60s !');
-      m.expectObservable(seen$).toBe(answers, { a: ['', 0], b: ['', 0], c: ['starting', 3] });
+      m.expectObservable(reports$).toBe(answers, { a: ['', 0], b: ['', 0], c: ['starting', 3] });
     }),
   );
 
@@ -317,9 +317,9 @@ describe('what is told of the state and of the past', () => {
       const answers = at({ '5s': 'a', '15s': 'b', '25s': 'c', '35s': 'd', '45s': 'e' });
       const status = drawStatus(m, { state$, past$, families$ });
       const names = ['istio_agent_epochs_total', 'istio_agent_config_changes_total', 'secrets'];
-      const value = (of: readonly MetricFamily[], name: string) =>
-        of.find((family) => family.name === name)?.samples[0]?.value;
-      const seen$ = m.hot(times).pipe(
+      const value = (families: readonly MetricFamily[], name: string) =>
+        families.find((family) => family.name === name)?.samples[0]?.value;
+      const values$ = m.hot(times).pipe(
         mergeMap(() => status.parts.families$.pipe(take(1))),
         map((families) => [
           ...names.map((name) => value(families, name)),
@@ -327,7 +327,7 @@ describe('what is told of the state and of the past', () => {
         ]),
       );
       status.serve('^ 60s !');
-      m.expectObservable(seen$).toBe(answers, {
+      m.expectObservable(values$).toBe(answers, {
         a: [0, 0, undefined, true],
         b: [1, 0, undefined, true],
         c: [1, 3, undefined, true],
@@ -378,7 +378,7 @@ describe('what becomes of the server', () => {
       const unsub = at({ '0s': '^', '10s': '!' });
       const live$ = serveStatus(
         { ...configOf(), statusPort: 15_020, readinessTimeout: 0 },
-        state$.pipe(map((agent): RunView => ({ ...firstView(known, 0), agent }))),
+        state$.pipe(map((agent): RunView => ({ ...firstView(validConfig, 0), agent }))),
         {
           admin: { request: () => NEVER, open: () => NEVER, located: () => false },
           ...shown,

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { settle } from '../../src/operators/settle.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
-const settled = {
+const results = {
   a: { ok: true, value: 'a' },
   b: { ok: true, value: 'b' },
   e: { ok: false, error: 'error' },
@@ -30,7 +30,7 @@ describe('settle', () => {
   ])('$what', ({ diagram, expected, subs }) =>
     marbles((m) => {
       const source = m.cold(diagram);
-      m.expectObservable(source.pipe(settle())).toBe(expected, settled);
+      m.expectObservable(source.pipe(settle())).toBe(expected, results);
       m.expectSubscriptions(source.subscriptions).toBe(subs);
     })(),
   );
@@ -41,7 +41,7 @@ describe('settle', () => {
       const source = m.cold('  -a-b-#');
       const unsub = '          ^---!';
       const expected = '       -a-b-';
-      m.expectObservable(source.pipe(settle()), unsub).toBe(expected, settled);
+      m.expectObservable(source.pipe(settle()), unsub).toBe(expected, results);
       m.expectSubscriptions(source.subscriptions).toBe(unsub);
     }),
   );
@@ -54,7 +54,7 @@ describe('settle', () => {
       const expected = '       --ae---ae-';
       m.expectObservable(outer$.pipe(mergeMap(() => inner$.pipe(settle())))).toBe(
         expected,
-        settled,
+        results,
       );
       m.expectSubscriptions(outer$.subscriptions).toBe('^');
     }),

@@ -24,12 +24,12 @@ describe('sharedByKey', () => {
   it(
     'makes another observable for another key, and for a key that is forgotten',
     marbles((m) => {
-      let made = 0;
+      let creations = 0;
       const shared$ = sharedByKey<string>(5, asyncScheduler);
       const take$ = (key: string) =>
         defer(() =>
           shared$(key, () => {
-            made += 1;
+            creations += 1;
             return m.cold('a');
           }),
         );
@@ -38,7 +38,7 @@ describe('sharedByKey', () => {
       m.expectObservable(take$('x'), '---^-!').toBe('---a');
       m.expectObservable(take$('x'), '------------------^-!').toBe('------------------a');
       m.flush();
-      expect(made).toBe(3);
+      expect(creations).toBe(3);
     }),
   );
 });

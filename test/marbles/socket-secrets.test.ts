@@ -42,10 +42,10 @@ function server(svid$: Observable<Sent>, roots$: Observable<Sent> = lasting(root
     name: 'socket',
     follow: <T>(name: string, read: (answer: never) => unknown) =>
       (name === 'default' ? svid$ : roots$).pipe(
-        map((one) =>
-          typeof one === 'string'
-            ? { type: 'lost', reason: one }
-            : { type: 'answered', answer: read(answerOf(one) as never) },
+        map((sent) =>
+          typeof sent === 'string'
+            ? { type: 'lost', reason: sent }
+            : { type: 'answered', answer: read(answerOf(sent) as never) },
         ),
       ) as unknown as Observable<StreamSign<T>>,
   };
@@ -63,8 +63,8 @@ function lost(): Observable<Sent> {
 }
 /** The streams of a server: one each time that it is asked, the last one again and again. */
 function inTurn(...streams: readonly Observable<Sent>[]): Observable<Sent> {
-  let asked = 0;
-  return defer(() => streams[Math.min(asked++, streams.length - 1)] ?? NEVER);
+  let turn = 0;
+  return defer(() => streams[Math.min(turn++, streams.length - 1)] ?? NEVER);
 }
 function signs(from: SecretServer, trustDomain?: string): Observable<SetReading | IdentityEvent> {
   return socketSecrets(from, { trustDomain, random: () => 0.5 });
@@ -110,11 +110,11 @@ describe('socketSecrets', () => {
   it(
     'asks again 100 ms after a lost stream, doubling up to 5 s, without an end',
     marbles((m) => {
-      const asked: number[] = [];
-      const counted$ = defer(() => (asked.push(asyncScheduler.now()), lost()));
+      const askTimes: number[] = [];
+      const counted$ = defer(() => (askTimes.push(asyncScheduler.now()), lost()));
       m.expectObservable(draw(server(counted$, counted$)), '^ 30s !');
       m.flush();
-      const times = asked.filter((_, index) => index % 2 === 0);
+      const times = askTimes.filter((_, index) => index % 2 === 0);
       expect(times.slice(0, 9)).toEqual([0, 100, 300, 700, 1_500, 3_100, 6_300, 11_300, 16_300]);
     }),
   );
@@ -132,11 +132,11 @@ describe('socketSecrets', () => {
   it(
     'asks a server that answers and closes at once less and less often',
     marbles((m) => {
-      const asked: number[] = [];
-      const counted$ = defer(() => (asked.push(asyncScheduler.now()), of(first.secret, 'down')));
+      const askTimes: number[] = [];
+      const counted$ = defer(() => (askTimes.push(asyncScheduler.now()), of(first.secret, 'down')));
       m.expectObservable(draw(server(counted$)), '^ 30s !');
       m.flush();
-      expect(asked).toEqual([
+      expect(askTimes).toEqual([
         0, 100, 300, 700, 1_500, 3_100, 6_300, 11_300, 16_300, 21_300, 26_300,
       ]);
     }),
@@ -146,15 +146,15 @@ describe('socketSecrets', () => {
     'counts a pause from the first loss after a stream that lasted 10 s since its answer',
     marbles((m) => {
       const after = (lasted: number) => {
-        const asked: number[] = [];
+        const askTimes: number[] = [];
         const lived$ = concat(
           timer(1_000).pipe(map((): Sent => first.secret)),
           timer(lasted).pipe(map((): Sent => 'down')),
         );
         const streams$ = inTurn(lost(), lost(), lived$, NEVER);
-        const counted$ = defer(() => (asked.push(asyncScheduler.now()), streams$));
+        const counted$ = defer(() => (askTimes.push(asyncScheduler.now()), streams$));
         m.expectObservable(draw(server(counted$)), '^ 14s !');
-        return asked;
+        return askTimes;
       };
       const [short, long] = [after(9_999), after(10_000)];
       m.flush();
@@ -180,13 +180,13 @@ describe('socketSecrets', () => {
   it(
     'asks again when a quarter of the life is left, and each time that half of the rest is over',
     marbles((m) => {
-      const asked: number[] = [];
-      const counted$ = defer(() => (asked.push(asyncScheduler.now()), lasting(first.secret)));
+      const askTimes: number[] = [];
+      const counted$ = defer(() => (askTimes.push(asyncScheduler.now()), lasting(first.secret)));
       m.expectObservable(draw(server(counted$)), '^ 121m !');
       m.flush();
-      const left = asked.map((time) => Math.round((2 * hour - time) / 60_000));
+      const left = askTimes.map((time) => Math.round((2 * hour - time) / 60_000));
       expect(left.slice(0, 5)).toEqual([120, 30, 15, 7, 4]);
-      expect(asked.length).toBeLessThan(25);
+      expect(askTimes.length).toBeLessThan(25);
     }),
   );
 

@@ -96,9 +96,9 @@ describe('source', () => {
           throwError(() => new Error('away')),
           m.cold<Content | undefined>('(u|)', { u: undefined }),
         ];
-        const made = drawn(readings, { every: 10_000, keepLastOnError });
-        m.expectObservable(givenAt(made, m.cold('15s g'))).toBe('15s a');
-        m.expectObservable(signs(made), '^ 16s !').toBe(
+        const drawnSource = drawn(readings, { every: 10_000, keepLastOnError });
+        m.expectObservable(givenAt(drawnSource, m.cold('15s g'))).toBe('15s a');
+        m.expectObservable(signs(drawnSource), '^ 16s !').toBe(
           at({
             '0s': 'r.x',
             '10s': keepLastOnError ? 'f' : 'fx',
@@ -121,20 +121,20 @@ describe('source', () => {
   it(
     'gives a reading what was read last, and a signal that is aborted at its end',
     marbles((m) => {
-      const seen: string[] = [];
+      const calls: string[] = [];
       const readings = [m.cold('(a|)'), NEVER];
-      const made = source(
+      const periodic = source(
         'told',
         ({ last, signal }) => {
-          seen.push(`${asyncScheduler.now()} ${typeof last === 'string' ? last : '-'}`);
-          signal.addEventListener('abort', () => seen.push(`${asyncScheduler.now()} aborted`));
+          calls.push(`${asyncScheduler.now()} ${typeof last === 'string' ? last : '-'}`);
+          signal.addEventListener('abort', () => calls.push(`${asyncScheduler.now()} aborted`));
           return readings.shift() ?? NEVER;
         },
         { every: 10_000, random: () => 0.5 },
       );
-      m.expectObservable(signs(made), '^ 25s !').toBe(at({ '0s': 'r.x', '20s': 'f' }));
+      m.expectObservable(signs(periodic), '^ 25s !').toBe(at({ '0s': 'r.x', '20s': 'f' }));
       m.flush();
-      expect(seen).toEqual([
+      expect(calls).toEqual([
         '0 -',
         '0 aborted',
         '10000 a',
@@ -226,10 +226,10 @@ describe('source', () => {
     'is read once, however many listen, and not after the last of them',
     marbles((m) => {
       const read = m.cold('-a');
-      const one = drawn([read]);
-      m.expectObservable(signs(one), '^ 5s !');
-      m.expectObservable(given(one), '--^');
-      m.expectObservable(signs(one), '3s ^ 1s !');
+      const drawnSource = drawn([read]);
+      m.expectObservable(signs(drawnSource), '^ 5s !');
+      m.expectObservable(given(drawnSource), '--^');
+      m.expectObservable(signs(drawnSource), '3s ^ 1s !');
       m.expectSubscriptions(read.subscriptions).toBe('^ 5s !');
     }),
   );
@@ -238,9 +238,9 @@ describe('source', () => {
     'goes on between a first reading and those who listen then',
     marbles((m) => {
       const read = m.cold('2s a');
-      const one = drawn([read]);
-      m.expectObservable(given(one)).toBe('1s (n|)', { n: '-!' });
-      m.expectObservable(signs(one), '1s ^ 5s !').toBe(at({ '1s': 'r', '2s': '.x' }));
+      const drawnSource = drawn([read]);
+      m.expectObservable(given(drawnSource)).toBe('1s (n|)', { n: '-!' });
+      m.expectObservable(signs(drawnSource), '1s ^ 5s !').toBe(at({ '1s': 'r', '2s': '.x' }));
       m.expectSubscriptions(read.subscriptions).toBe('^ 6s !');
     }),
   );

@@ -36,11 +36,11 @@ it(
       stats(6, 1),
       stats(7, 1),
     ];
-    let asked = 0;
+    let requestCount = 0;
     const admin = {
       request: () =>
         defer(() => {
-          const body = answers[asked++];
+          const body = answers[requestCount++];
           return of(
             body === undefined
               ? { ok: false as const, error: new Error('no') }
@@ -55,7 +55,11 @@ it(
     ).pipe(
       map((reports) =>
         reports.map(({ requests, failures, byEpoch }) =>
-          [requests, failures, ...byEpoch.map((one) => `${one.epoch}: ${one.requests}`)].join(' '),
+          [
+            requests,
+            failures,
+            ...byEpoch.map((figures) => `${figures.epoch}: ${figures.requests}`),
+          ].join(' '),
         ),
       ),
     );
@@ -67,12 +71,12 @@ it(
     };
     m.expectObservable(reports$, '^ 3.5s !').toBe('a 999ms b 999ms c 999ms d', first);
     // Who comes later has what was seen, and what is seen from then on.
-    const seen = [...first.a, ...first.b, ...first.c, ...first.d];
+    const history = [...first.a, ...first.b, ...first.c, ...first.d];
     m.expectObservable(reports$.pipe(take(2)), '10s ^').toBe('10s (ab|)', {
-      a: seen,
+      a: history,
       b: ['16 3 0: 10 1: 6'],
     });
     m.flush();
-    expect(asked).toBe(5);
+    expect(requestCount).toBe(5);
   }),
 );

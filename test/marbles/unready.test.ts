@@ -102,7 +102,7 @@ const reasons: Record<string, string | undefined> = {
 
 /**
  * An Envoy whose n-th answer is drawn by the n-th diagram, counted from its question; the last one
- * stays. `asked$` shows the questions.
+ * stays. `questions$` shows those.
  */
 function fakeAdmin(m: RunHelpers, ...diagrams: readonly string[]) {
   const colds = diagrams.map((diagram) => m.cold(diagram, answers));
@@ -119,7 +119,7 @@ function fakeAdmin(m: RunHelpers, ...diagrams: readonly string[]) {
   };
   return {
     admin,
-    asked$: questions$.asObservable(),
+    questions$: questions$.asObservable(),
     subscriptions: colds.map(({ subscriptions }) => subscriptions),
   };
 }
@@ -147,9 +147,9 @@ describe('unready', () => {
     { what: 'after a child was killed: its parent serves', state: mute, reason: undefined },
   ])('says at once, without asking Envoy, $what: $reason', ({ state, reason }) => {
     marbles((m) => {
-      const { admin, asked$ } = fakeAdmin(m, '(r|)');
+      const { admin, questions$ } = fakeAdmin(m, '(r|)');
       m.expectObservable(notReady(staying(state), admin)).toBe('(a|)', { a: reason });
-      m.expectObservable(asked$).toBe('');
+      m.expectObservable(questions$).toBe('');
     })();
   });
 
@@ -196,9 +196,9 @@ describe('unready', () => {
     { what: 'waits for the answer', state: live, answer: '300ms (r|)', expected: '300ms (r|)' },
   ])('$what', ({ state, answer, expected }) => {
     marbles((m) => {
-      const { admin, asked$ } = fakeAdmin(m, answer);
+      const { admin, questions$ } = fakeAdmin(m, answer);
       m.expectObservable(notReady(staying(state), admin)).toBe(expected, reasons);
-      m.expectObservable(asked$).toBe('q');
+      m.expectObservable(questions$).toBe('q');
     })();
   });
 
@@ -217,11 +217,11 @@ describe('unready', () => {
   it(
     'is ready through a hand-over that refuses connections for 9 ms',
     marbles((m) => {
-      const { admin, asked$ } = fakeAdmin(m, '(x|)', '(r|)');
-      const asked = '    q 9ms q';
+      const { admin, questions$ } = fakeAdmin(m, '(x|)', '(r|)');
+      const questions = '    q 9ms q';
       const expected = ' 10ms (r|)';
       m.expectObservable(notReady(staying(handedOver), admin)).toBe(expected, reasons);
-      m.expectObservable(asked$).toBe(asked);
+      m.expectObservable(questions$).toBe(questions);
     }),
   );
 
@@ -238,11 +238,11 @@ describe('unready', () => {
   it(
     'does not ask again what took longer than 250 ms to say nothing',
     marbles((m) => {
-      const { admin, asked$ } = fakeAdmin(m, '1s (x|)', '(r|)');
-      const asked = '    q';
+      const { admin, questions$ } = fakeAdmin(m, '1s (x|)', '(r|)');
+      const questions = '    q';
       const expected = ' 1s (x|)';
       m.expectObservable(notReady(staying(live), admin)).toBe(expected, reasons);
-      m.expectObservable(asked$).toBe(asked);
+      m.expectObservable(questions$).toBe(questions);
     }),
   );
 
@@ -261,11 +261,11 @@ describe('unready', () => {
   it(
     'looks at the agent anew each time',
     marbles((m) => {
-      const { admin, asked$ } = fakeAdmin(m, '(x|)');
-      const asked = '    q 9ms q 9ms q';
+      const { admin, questions$ } = fakeAdmin(m, '(x|)');
+      const questions = '    q 9ms q 9ms q';
       const expected = ' 30ms (d|)';
       m.expectObservable(notReady(since([0, live], [25, draining]), admin)).toBe(expected, reasons);
-      m.expectObservable(asked$).toBe(asked);
+      m.expectObservable(questions$).toBe(questions);
     }),
   );
 
@@ -283,27 +283,27 @@ describe('unready', () => {
   it(
     'asks one question for all who probe at the same time',
     marbles((m) => {
-      const { admin, asked$ } = fakeAdmin(m, '50ms (w|)', '50ms (r|)');
+      const { admin, questions$ } = fakeAdmin(m, '50ms (w|)', '50ms (r|)');
       const ready$ = notReady(staying(live), admin);
       m.expectObservable(ready$, '     ^').toBe('50ms (w|)', reasons);
       m.expectObservable(ready$, '10ms ^').toBe('50ms (w|)', reasons);
       m.expectObservable(ready$, '49ms ^').toBe('50ms (w|)', reasons);
       m.expectObservable(ready$, '51ms ^').toBe('101ms (r|)', reasons);
-      m.expectObservable(asked$).toBe('          q 50ms q');
+      m.expectObservable(questions$).toBe('          q 50ms q');
     }),
   );
 
   it(
     'believes for 100 ms, and no longer, that Envoy is ready',
     marbles((m) => {
-      const { admin, asked$ } = fakeAdmin(m, '(r|)', '(w|)');
+      const { admin, questions$ } = fakeAdmin(m, '(r|)', '(w|)');
       const ready$ = notReady(staying(live), admin);
       m.expectObservable(ready$, '      ^').toBe('     (r|)', reasons);
       m.expectObservable(ready$, '50ms  ^').toBe('50ms (r|)', reasons);
       m.expectObservable(ready$, '99ms  ^').toBe('99ms (r|)', reasons);
       m.expectObservable(ready$, '100ms ^').toBe('100ms (w|)', reasons);
       m.expectObservable(ready$, '101ms ^').toBe('101ms (w|)', reasons);
-      m.expectObservable(asked$).toBe('           q 99ms q q');
+      m.expectObservable(questions$).toBe('           q 99ms q q');
     }),
   );
 

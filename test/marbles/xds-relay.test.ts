@@ -28,8 +28,8 @@ import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const hour = 3_600_000;
-const one = config('1');
-const two = config('2');
+const firstConfig = config('1');
+const secondConfig = config('2');
 
 /** What an agent has stored, `age` ms ago: version 0. */
 function stored(age: number, nodeId = 'node'): LastGood {
@@ -61,14 +61,14 @@ interface Drawing {
 const moods: Readonly<Record<string, Mood>> = {
   x: 'away',
   s: 'silent',
-  1: one,
-  2: two,
+  1: firstConfig,
+  2: secondConfig,
   3: config('3', ['a', 'b'], ['r', 's']),
 };
 
 /**
  * The relay between a fake control plane and fake Envoys. `given` are the answers to each Envoy,
- * `heard` is what the control plane hears, `said` the codes of the log, `kept` what is written.
+ * `heard` is what the control plane hears, `codes` those of the log, `kept` what is written.
  */
 function draw(
   m: RunHelpers,
@@ -79,20 +79,20 @@ function draw(
   const call$ = m
     .hot<number>(comes, { a: 0, b: 1, c: 2 })
     .pipe(map((index) => fakes[index]?.call ?? expect.unreachable()));
-  const said$ = new Subject<string>();
+  const codes$ = new Subject<string>();
   const kept$ = new Subject<string>();
   const relay$ = xdsRelay({
     ...{ call$, connect$: controlPlane.connect, stored: good, maxAge, random: () => 0.5 },
     write: ({ types }) => kept$.next(types.get(typeUrls.clusters)?.version ?? ''),
   }).pipe(
     tap((transition) =>
-      narrateXds('cp:15012', transition).forEach(({ event }) => said$.next(event)),
+      narrateXds('cp:15012', transition).forEach(({ event }) => codes$.next(event)),
     ),
   );
   return {
     given: fakes.map(({ given$ }) => given$),
     heard$: controlPlane.heard$,
-    said$: said$.asObservable(),
+    codes$: codes$.asObservable(),
     kept$: kept$.asObservable(),
     life$: merge(controlPlane.follow$, relay$).pipe(ignoreElements()),
   };
@@ -108,7 +108,7 @@ function expectWords(
   const signs = 'abcdefghijklmnopqrstuvwxyz';
   const sign = (word: string) => signs.charAt(words.indexOf(word));
   const drawn = Object.fromEntries(
-    Object.entries(times).map(([time, said]) => [time, said.map(sign).join('')]),
+    Object.entries(times).map(([time, wordsThen]) => [time, wordsThen.map(sign).join('')]),
   );
   const values = Object.fromEntries(words.map((word) => [sign(word), word]));
   m.expectObservable(word$ ?? of('there is none')).toBe(at(drawn), values);
@@ -132,9 +132,9 @@ describe('xdsRelay', () => {
   it(
     'connects when an Envoy asks, and gives it what the control plane says',
     marbles((m) => {
-      const { given, said$, life$ } = draw(m, { moods: '1', comes: '5s a' });
+      const { given, codes$, life$ } = draw(m, { moods: '1', comes: '5s a' });
       expectWords(m, given[0], { '5s': begins('1') });
-      expectWords(m, said$, { '5s': ['xds.connected'] });
+      expectWords(m, codes$, { '5s': ['xds.connected'] });
       m.expectObservable(life$, '^ 10s !').toBe('-');
     }),
   );
@@ -166,8 +166,8 @@ describe('xdsRelay', () => {
     'takes away what the control plane does not have any more, once',
     marbles((m) => {
       const { given, life$ } = draw(m, { moods: at({ '0s': '3', '10s': '1' }), comes: '5s a' });
-      const seen$ = given[0]?.pipe(filter((word) => /clusters|listeners/.test(word)));
-      expectWords(m, seen$, {
+      const updates$ = given[0]?.pipe(filter((word) => /clusters|listeners/.test(word)));
+      expectWords(m, updates$, {
         '5s': ['clusters 3', 'listeners 3'],
         '10s': ['clusters 1', 'listeners 1'],
       });
@@ -178,7 +178,7 @@ describe('xdsRelay', () => {
   it(
     'tells the control plane that Envoy refuses, and does not give it the same again',
     marbles((m) => {
-      const { given, heard$, said$, life$ } = draw(m, {
+      const { given, heard$, codes$, life$ } = draw(m, {
         moods: at({ '0s': '1', '10s': '2', '20s': '1' }),
         comes: '5s a',
         envoys: [{ refuses: '2' }],
@@ -190,7 +190,7 @@ describe('xdsRelay', () => {
         '10s': all.map((type) => `refused ${type}`),
         '20s': all.map((type) => `accepted ${type}`),
       });
-      expectWords(m, said$, {
+      expectWords(m, codes$, {
         '5s': ['xds.connected'],
         '10s': all.map(() => 'xds.rejected'),
         '20s': all.map(() => 'xds.accepted'),
@@ -221,10 +221,10 @@ describe('xdsRelay', () => {
         comes: at({ '5s': 'a', '60s': 'b' }),
         envoys: [{ gone$: m.hot('59s g') }, {}],
       };
-      const { given, said$, life$ } = draw(m, drawing);
+      const { given, codes$, life$ } = draw(m, drawing);
       expectWords(m, given[1], { '60s': begins('1') });
       // The connection has broken at 10 s, and an attempt fails half a second later.
-      expectWords(m, said$, {
+      expectWords(m, codes$, {
         '5s': ['xds.connected'],
         '10.5s': ['xds.unavailable'],
         '60s': ['xds.stored_served'],
@@ -236,15 +236,15 @@ describe('xdsRelay', () => {
   it(
     'replaces what is stored by what the control plane says when it is back, without a restart',
     marbles((m) => {
-      const { given, said$, life$ } = draw(m, {
+      const { given, codes$, life$ } = draw(m, {
         moods: at({ '0s': 'x', '20s': '2' }),
         comes: '5s a',
         good: stored(14 * 60_000),
       });
       // Attempts at 5, 6, 8, 12 and 20 s.
-      const seen$ = given[0]?.pipe(filter((word) => word !== 'begun'));
-      expectWords(m, seen$, { '5s': whole('0'), '20s': whole('2') });
-      expectWords(m, said$, {
+      const updates$ = given[0]?.pipe(filter((word) => word !== 'begun'));
+      expectWords(m, updates$, { '5s': whole('0'), '20s': whole('2') });
+      expectWords(m, codes$, {
         '5s': ['xds.unavailable', 'xds.stored_served'],
         '20s': ['xds.available', 'xds.stored_replaced'],
       });
@@ -255,9 +255,9 @@ describe('xdsRelay', () => {
   it(
     'waits 4 s for a control plane that is silent before it serves what another agent has stored',
     marbles((m) => {
-      const { given, said$, life$ } = draw(m, { moods: 's', comes: '5s a', good: stored(60_000) });
+      const { given, codes$, life$ } = draw(m, { moods: 's', comes: '5s a', good: stored(60_000) });
       expectWords(m, given[0], { '9s': begins('0') });
-      expectWords(m, said$, { '9s': ['xds.unavailable', 'xds.stored_served'] });
+      expectWords(m, codes$, { '9s': ['xds.unavailable', 'xds.stored_served'] });
       m.expectObservable(life$, '^ 12s !').toBe('-');
     }),
   );
@@ -269,13 +269,13 @@ describe('xdsRelay', () => {
     it(
       `does not serve what is ${what}`,
       marbles((m) => {
-        const { given, said$, life$ } = draw(m, {
+        const { given, codes$, life$ } = draw(m, {
           moods: at({ '0s': 'x', '60s': '1' }),
           comes: '5s a',
           good: good(),
         });
         m.expectObservable(given[0]?.pipe(take(1)) ?? of()).toBe('60s (a|)', { a: 'clusters 1' });
-        expectWords(m, said$, { '5s': ['xds.unavailable'], '60s': ['xds.available'] });
+        expectWords(m, codes$, { '5s': ['xds.unavailable'], '60s': ['xds.available'] });
         m.expectObservable(life$, '^ 70s !').toBe('-');
       }),
     );
@@ -296,8 +296,8 @@ describe('xdsRelay', () => {
   it(
     'tells that the control plane is away within 5 s, and then every five minutes',
     marbles((m) => {
-      const { said$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': 'x' }), comes: '5s a' });
-      expectWords(m, said$, {
+      const { codes$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': 'x' }), comes: '5s a' });
+      expectWords(m, codes$, {
         '5s': ['xds.connected'],
         '10.5s': ['xds.unavailable'],
         '315.5s': ['xds.unavailable'],
@@ -309,12 +309,12 @@ describe('xdsRelay', () => {
   it(
     'does not tell of a connection that the control plane ends and takes anew',
     marbles((m) => {
-      const { given, said$, life$ } = draw(m, {
+      const { given, codes$, life$ } = draw(m, {
         moods: at({ '0s': '1', '10s': 'x', '10.2s': '1' }),
         comes: '5s a',
       });
       expectWords(m, given[0], { '5s': begins('1') });
-      expectWords(m, said$, { '5s': ['xds.connected'], '10.5s': ['xds.connected'] });
+      expectWords(m, codes$, { '5s': ['xds.connected'], '10.5s': ['xds.connected'] });
       m.expectObservable(life$, '^ 15s !').toBe('-');
     }),
   );

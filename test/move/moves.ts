@@ -7,7 +7,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 const [shop, bank, depot] = apps;
 
 /** All apps at one control plane, except some. */
-const at = (side: Side, others: Readonly<Record<string, Side>> = {}): Step['then'] => ({
+const allAt = (side: Side, others: Readonly<Record<string, Side>> = {}): Step['then'] => ({
   ...Object.fromEntries(apps.map(({ name }) => [name, side])),
   ...others,
 });
@@ -40,22 +40,22 @@ export const moves: readonly Step[] = [
       if ((await mapVersions(stage)) !== before) throw new Error('a ConfigMap was written');
       return 'no ConfigMap `istio-ca-root-cert` was written again';
     },
-    then: at('istiod'),
+    then: allAt('istiod'),
   },
   {
     name: `${shop.namespace} moves: a new pod of our agent looks for \`pilot-discovery\``,
     run: roll(shop, 'pilot-discovery'),
-    then: at('istiod', { web: 'pilot-discovery' }),
+    then: allAt('istiod', { web: 'pilot-discovery' }),
   },
   {
     name: `${bank.namespace} moves: a new pod of Istio's agent`,
     run: roll(bank, 'pilot-discovery'),
-    then: at('pilot-discovery', { stock: 'istiod' }),
+    then: allAt('pilot-discovery', { stock: 'istiod' }),
   },
   {
     name: `${depot.namespace} moves: a new pod of our agent`,
     run: roll(depot, 'pilot-discovery'),
-    then: at('pilot-discovery'),
+    then: allAt('pilot-discovery'),
   },
   {
     name: 'istiod is stopped for 90 s, in which all certificates are renewed',
@@ -67,7 +67,7 @@ export const moves: readonly Step[] = [
       if (renewed < apps.length) throw new Error(`only ${renewed} certificates were issued`);
       return `${renewed} certificates were issued`;
     },
-    then: at('pilot-discovery'),
+    then: allAt('pilot-discovery'),
   },
   {
     name: `istiod starts again, and ${depot.namespace} moves back`,
@@ -76,12 +76,12 @@ export const moves: readonly Step[] = [
       await stage.roll(depot, 'istiod');
       return '';
     },
-    then: at('pilot-discovery', { stock: 'istiod' }),
+    then: allAt('pilot-discovery', { stock: 'istiod' }),
   },
   {
     name: `${bank.namespace} moves back`,
     run: roll(bank, 'istiod'),
-    then: at('istiod', { web: 'pilot-discovery' }),
+    then: allAt('istiod', { web: 'pilot-discovery' }),
   },
   {
     name: `${shop.namespace} moves back, and \`pilot-discovery\` is stopped`,
@@ -90,7 +90,7 @@ export const moves: readonly Step[] = [
       await stage.stop('pilot-discovery');
       return '';
     },
-    then: at('istiod'),
+    then: allAt('istiod'),
   },
   {
     name: 'the Service `istiod` selects `pilot-discovery`: all pods stay, and connect again',
@@ -99,7 +99,7 @@ export const moves: readonly Step[] = [
       await stage.lead('istiod', 'pilot-discovery');
       return '';
     },
-    then: at('pilot-discovery'),
+    then: allAt('pilot-discovery'),
   },
   {
     name: 'the Service `istiod` selects istiod again',
@@ -107,7 +107,7 @@ export const moves: readonly Step[] = [
       await stage.lead('istiod', 'istiod');
       return '';
     },
-    then: at('istiod'),
+    then: allAt('istiod'),
   },
 ];
 

@@ -51,7 +51,7 @@ export async function startPods(
   const sees = apps.map(({ namespace }) => `${namespace}/*`);
   const relays = new Map<Side, Relay>();
   const pods = new Map<string, MovedPod>();
-  let made = 0;
+  let podCount = 0;
   const lead = async (service: Side, port: number): Promise<void> => {
     await relays.get(service)?.close();
     const relay = makeRelay(entrances[service], port);
@@ -59,12 +59,13 @@ export async function startPods(
     await relay.open();
   };
   const roll = async (app: App, service: Side, more: NodeJS.ProcessEnv = {}): Promise<void> => {
-    const name = `${app.name}-${++made}`;
+    const name = `${app.name}-${++podCount}`;
     const mesh = {
       ...{ istiodPort: entrances[service], plaintextPort: 0 },
       apply: (resource: Resource) => kube.apply(resource),
       status: (resource: Resource, status: unknown) => kube.status(resource, status),
-      pod: (at: string, namespace: string, account: string) => kube.pod(at, namespace, account),
+      pod: (place: string, namespace: string, account: string) =>
+        kube.pod(place, namespace, account),
       token: (namespace: string, account: string) => kube.token(namespace, account),
     };
     const sidecar = await makeSidecar(mesh, network, {

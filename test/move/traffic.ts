@@ -43,8 +43,8 @@ export function startTraffic(apps: readonly App[]): Traffic {
       .filter(({ name }) => name !== pod.app.name)
       .flatMap((to) =>
         modes.map((mode): Calls => {
-          const at = { port: pod.calls, host: hostOf(to), maxDuration: longest };
-          const load = startLoad({ ...at, mode, clients: 1, pause: pauseOfClient });
+          const target = { port: pod.calls, host: hostOf(to), maxDuration: longest };
+          const load = startLoad({ ...target, mode, clients: 1, pause: pauseOfClient });
           return { from: pod.app, to, load };
         }),
       );

@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 export class GivenOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const order = (process.env['TESTS_IN_ORDER'] ?? '').split(' ');
-    const of = ({ moduleId }: TestSpecification) =>
+    const placeOf = ({ moduleId }: TestSpecification) =>
       order.indexOf(relative(process.cwd(), moduleId));
-    return Promise.resolve(files.toSorted((a, b) => of(a) - of(b)));
+    return Promise.resolve(files.toSorted((a, b) => placeOf(a) - placeOf(b)));
   }
 }

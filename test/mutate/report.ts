@@ -19,13 +19,13 @@ export function report(heading: readonly string[], tried: readonly Tried[]): str
     ...folders.map((folder) =>
       row(
         `\`${folder}\``,
-        tried.filter((one) => folderOf(one) === folder),
+        tried.filter((trial) => folderOf(trial) === folder),
       ),
     ),
     row('in all', tried),
   ];
   const named = (verdict: Verdict) =>
-    tried.filter((one) => one.verdict === verdict).map(({ mutant }) => line(mutant, verdict));
+    tried.filter((trial) => trial.verdict === verdict).map(({ mutant }) => line(mutant, verdict));
   return `${[
     ...heading,
     'One that times out counts as killed.',
@@ -57,7 +57,7 @@ function folderOf({ mutant }: Tried): string {
 }
 
 function row(name: string, tried: readonly Tried[]): string {
-  const count = (verdict: Verdict) => tried.filter((one) => one.verdict === verdict).length;
+  const count = (verdict: Verdict) => tried.filter((trial) => trial.verdict === verdict).length;
   const share = Math.floor((1 - count('survived') / tried.length) * 100);
   const cells = [
     name,

@@ -40,10 +40,10 @@ export async function makeCrowd(kube: KubeServer, count: number): Promise<Crowd>
       const failures: unknown[] = [];
       const timer = setInterval(() => {
         if (pending.size >= 4 * atOnce) return; // the API is slower
-        const one = changeOne()
+        const pendingChange = changeOne()
           .catch((error: unknown) => failures.push(error))
-          .then(() => void pending.delete(one));
-        pending.add(one);
+          .then(() => void pending.delete(pendingChange));
+        pending.add(pendingChange);
       }, 1_000 / perSecond);
       return {
         async stop() {

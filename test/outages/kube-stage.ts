@@ -78,7 +78,7 @@ export async function startKubeStage(): Promise<KubeStage> {
     subjects: [{ kind: 'ServiceAccount', name: account, namespace: 'default' }],
   });
   const control = controlPlanes(kube, ['--registries', 'Kubernetes', '--kubeconfig', kubeconfig]);
-  const stage = await startStage(firstState, (made) => control.begin(made));
+  const stage = await startStage(firstState, (sidecars) => control.begin(sidecars));
   let written: ReadonlyMap<string, string> = stage.filesOf(firstState);
   return {
     ...{ kube, stage, relay, tokenFile, allow },

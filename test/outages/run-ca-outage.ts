@@ -34,14 +34,14 @@ async function startWatch(stage: CaStage) {
   const lengths = new Map(stage.instances().map((each) => [each, each.lines().length]));
   const agents = new Map(stage.pods().map((pod) => [pod, pod.sidecar.agent.log().length]));
   const texts = { '/ready': new Map<string, By>(), metric: new Map<string, By>() };
-  const settled = new Set(stage.instances());
+  const settledInstances = new Set(stage.instances());
   const stopping = new AbortController();
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       for (const instance of stage.instances()) {
         const { ready, metrics } = await conditionOf(instance, before);
-        if (ready.status === 200) settled.add(instance);
-        const by = settled.has(instance) ? 'settled' : 'starting';
+        if (ready.status === 200) settledInstances.add(instance);
+        const by = settledInstances.has(instance) ? 'settled' : 'starting';
         const isQuiet = ready.status === 200 && ready.body === '';
         // One that is replaced has no answer at last.
         if (!isQuiet && ready.status !== 0 && !ready.body.includes('it ends'))
@@ -132,9 +132,10 @@ export async function runCaOutage(
   const heard = (['/ready', 'log', 'metric', 'agent'] as const).map((voice) => {
     const pattern = named[voice];
     const all = [...texts[voice].keys()];
-    const settled = all.filter((each) => texts[voice].get(each) === 'settled');
+    const settledTexts = all.filter((each) => texts[voice].get(each) === 'settled');
     const isSilent = pattern === undefined && (voice === '/ready' || voice === 'metric');
-    if (isSilent && settled.length > 0) violations.push(`${voice} has ${settled.join('; ')}`);
+    if (isSilent && settledTexts.length > 0)
+      violations.push(`${voice} has ${settledTexts.join('; ')}`);
     const text = pattern && all.find((each) => pattern.test(each));
     if (pattern !== undefined && text === undefined)
       violations.push(`${voice} does not name it, but has ${all.join('; ') || 'nothing'}`);

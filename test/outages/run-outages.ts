@@ -49,9 +49,9 @@ function startWatch(mesh: MarkedMesh) {
   const stopping = new AbortController();
   const loop = (async () => {
     while (!stopping.signal.aborted) {
-      const said = await mesh.instance().said();
-      if (said.ready !== '' && said.isReady) ready.add(said.ready);
-      if (!said.isUp) down.add('down');
+      const condition = await mesh.instance().said();
+      if (condition.ready !== '' && condition.isReady) ready.add(condition.ready);
+      if (!condition.isUp) down.add('down');
       await new Promise((done) => setTimeout(done, pauseOfWatch));
     }
   })();
@@ -98,8 +98,8 @@ export async function runOutage<W extends MarkedMesh>(
     await clients.stop();
   }
   const seconds = (performance.now() - ended) / 1_000;
-  const seen = await watch();
-  const reason = [...seen.losses, ...seen.ready].find(
+  const observed = await watch();
+  const reason = [...observed.losses, ...observed.ready].find(
     (text) => typeof named === 'string' || named.test(text),
   );
   return {
@@ -108,7 +108,7 @@ export async function runOutage<W extends MarkedMesh>(
     failed: counts.failures.length,
     named: reason === undefined ? '' : shownReason(reason),
     seconds: Math.round(seconds * 10) / 10,
-    violations: [...counts.failures.slice(0, 5), ...unnamed(named, seen)].map(
+    violations: [...counts.failures.slice(0, 5), ...unnamed(named, observed)].map(
       (text) => `${name}: ${text}`,
     ),
   };

@@ -10,7 +10,7 @@ import { carried } from '../support/packaged/carried.ts';
 
 const require = createRequire(import.meta.url);
 const folder = 'executable';
-const made = ['x64', 'arm64']
+const programs = ['x64', 'arm64']
   .map((cpu) => `pilot-agent-linux-${cpu}`)
   .filter((name) => existsSync(join(folder, name)));
 
@@ -18,7 +18,7 @@ it('SHA256SUMS has the sum of each program', () => {
   const lines = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trim().split('\n');
   const sums = lines.map((line) => line.split('  '));
   expect(sums.map(([, name]) => name).sort()).toEqual(
-    made.flatMap((name) => [name, name.replace('-linux', '-guard-linux')]).sort(),
+    programs.flatMap((name) => [name, name.replace('-linux', '-guard-linux')]).sort(),
   );
   for (const [sum, name = ''] of sums)
     expect(
@@ -28,38 +28,43 @@ it('SHA256SUMS has the sum of each program', () => {
     ).toBe(sum);
 });
 
-it.each(made)('the bill of materials of %s is CycloneDX, and has Node and each package', (name) => {
-  const schema = (file: string) => {
-    const path = `node_modules/@cyclonedx/cyclonedx-library/res/schema/${file}.SNAPSHOT.schema.json`;
-    return JSON.parse(
-      readFileSync(path, 'utf8').replaceAll('.SNAPSHOT.schema', '.schema'),
-    ) as AnySchema;
-  };
-  const ajv = new Ajv({ strict: false, schemas: [schema('spdx'), schema('jsf-0.82')] });
-  addFormats.default(ajv);
-  (require('ajv-formats-draft2019') as (ajv: Ajv) => void)(ajv);
-  ajv.addFormat('iri-reference', true); // that of the package refuses `git@host:path`
-  const bom = JSON.parse(readFileSync(join(folder, `${name}.cdx.json`), 'utf8')) as {
-    readonly metadata: {
-      readonly component: {
-        readonly version: string;
-        readonly hashes: readonly { readonly content: string }[];
-      };
+it.each(programs)(
+  'the bill of materials of %s is CycloneDX, and has Node and each package',
+  (name) => {
+    const schema = (file: string) => {
+      const path = `node_modules/@cyclonedx/cyclonedx-library/res/schema/${file}.SNAPSHOT.schema.json`;
+      return JSON.parse(
+        readFileSync(path, 'utf8').replaceAll('.SNAPSHOT.schema', '.schema'),
+      ) as AnySchema;
     };
-    readonly components: readonly { readonly name: string; readonly group?: string }[];
-  };
-  const validate = ajv.compile(schema('bom-1.6'));
-  expect(validate(bom), JSON.stringify(validate.errors)).toBe(true);
-  const { component } = bom.metadata;
-  expect(component.version).toBe(packageJson.version);
-  expect(readFileSync(join(folder, 'SHA256SUMS'), 'utf8')).toContain(
-    `${component.hashes[0]?.content ?? ''}  ${name}\n`,
-  );
-  const names = bom.components.map((one) =>
-    one.group === undefined ? one.name : `${one.group}/${one.name}`,
-  );
-  expect(names).toEqual(expect.arrayContaining([...carried, name.replace('pilot-agent', 'node')]));
-});
+    const ajv = new Ajv({ strict: false, schemas: [schema('spdx'), schema('jsf-0.82')] });
+    addFormats.default(ajv);
+    (require('ajv-formats-draft2019') as (ajv: Ajv) => void)(ajv);
+    ajv.addFormat('iri-reference', true); // that of the package refuses `git@host:path`
+    const bom = JSON.parse(readFileSync(join(folder, `${name}.cdx.json`), 'utf8')) as {
+      readonly metadata: {
+        readonly component: {
+          readonly version: string;
+          readonly hashes: readonly { readonly content: string }[];
+        };
+      };
+      readonly components: readonly { readonly name: string; readonly group?: string }[];
+    };
+    const validate = ajv.compile(schema('bom-1.6'));
+    expect(validate(bom), JSON.stringify(validate.errors)).toBe(true);
+    const { component } = bom.metadata;
+    expect(component.version).toBe(packageJson.version);
+    expect(readFileSync(join(folder, 'SHA256SUMS'), 'utf8')).toContain(
+      `${component.hashes[0]?.content ?? ''}  ${name}\n`,
+    );
+    const names = bom.components.map((part) =>
+      part.group === undefined ? part.name : `${part.group}/${part.name}`,
+    );
+    expect(names).toEqual(
+      expect.arrayContaining([...carried, name.replace('pilot-agent', 'node')]),
+    );
+  },
+);
 
 it('the licences of Node, of the packages and of the program are beside it', () => {
   const text = (name: string) => readFileSync(join(folder, name), 'utf8');

@@ -23,13 +23,13 @@ const canMount = spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).st
 function hasBase(): boolean {
   if (existsSync(base)) return true;
   const beside = `${base}.${process.pid}`;
-  const made =
+  const isMade =
     spawnSync('debootstrap', ['--variant=minbase', '--include=libstdc++6', 'bookworm', beside], {
       stdio: 'ignore',
     }).status === 0;
-  if (made) renameSync(beside, base);
+  if (isMade) renameSync(beside, base);
   else rmSync(beside, { recursive: true, force: true });
-  return made;
+  return isMade;
 }
 
 const isPossible = canMount && hasBase();

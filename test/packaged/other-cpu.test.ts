@@ -27,8 +27,8 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 
 describe.runIf(isPossible)(`the executable for ${other}`, () => {
   it('takes its code cache, and says its version', () => {
-    const said = run(['version', '--short'], { PILOT_AGENT_CODE_CACHE: 'check' });
-    expect(said).toEqual({ status: 0, stdout: `${packageJson.version}\n`, stderr: '' });
+    const result = run(['version', '--short'], { PILOT_AGENT_CODE_CACHE: 'check' });
+    expect(result).toEqual({ status: 0, stdout: `${packageJson.version}\n`, stderr: '' });
   });
 
   it('prints its help, and a bootstrap', () => {

@@ -32,9 +32,9 @@ async function ownVerdict(answer: RawAnswer): Promise<OwnVerdict> {
 export async function ownVerdicts(
   answers: readonly RawAnswer[],
 ): Promise<Readonly<Record<string, OwnVerdict>>> {
-  const own: [string, OwnVerdict][] = [];
-  for (const answer of answers) own.push([answer.name, await ownVerdict(answer)]);
-  return Object.fromEntries(own);
+  const verdicts: [string, OwnVerdict][] = [];
+  for (const answer of answers) verdicts.push([answer.name, await ownVerdict(answer)]);
+  return Object.fromEntries(verdicts);
 }
 
 function probed(port: number): Promise<number> {

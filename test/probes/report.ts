@@ -6,10 +6,10 @@ import { answers, reportFile, type Verdicts } from './verdicts.ts';
 /** A page about all answers, in Markdown, as the formatter has it. */
 export async function report(
   verdicts: Verdicts,
-  own: Readonly<Record<string, OwnVerdict>>,
+  agentVerdicts: Readonly<Record<string, OwnVerdict>>,
 ): Promise<string> {
   const rows = answers.map(({ name }) => {
-    const [go, agent] = [verdicts[name], own[name]];
+    const [go, agent] = [verdicts[name], agentVerdicts[name]];
     const scrape = `${agent?.scrape ?? ''}${agent?.reason === undefined ? '' : ` (${agent.reason})`}`;
     return `| ${name} | ${go?.probe ?? ''} | ${agent?.probe ?? ''} | ${go?.scrape ?? ''} | ${scrape} |`;
   });
@@ -24,7 +24,7 @@ ${rows.join('\n')}
 
 ## Where the agent differs, and why
 
-${deviations.map(({ names, of, because }) => `- ${names.join('; ')} (${of.join(', ')}): ${because}.`).join('\n')}
+${deviations.map(({ names, of: kinds, because }) => `- ${names.join('; ')} (${kinds.join(', ')}): ${because}.`).join('\n')}
 `;
   return formattedPage(reportFile, text);
 }

@@ -46,7 +46,7 @@ export async function runSoak(
     );
     const has = (event: LogEvent, epoch: number) =>
       agent.output().includes(`"event":"${event}","epoch":${epoch},`);
-    const said = (event: LogEvent, epoch: number) =>
+    const awaitEvent = (event: LogEvent, epoch: number) =>
       eventually(() => has(event, epoch), { within: 20_000 }).catch((error: unknown) => {
         throw new Error(
           `${event} (epoch ${epoch}): ${String(error)}\n${agent.output().slice(-4_000)}`,
@@ -74,8 +74,8 @@ export async function runSoak(
     let before: Needs | undefined;
     for (let rotation = 1; rotation <= rotations; rotation++) {
       writeCertificates(rig.certDir, await rig.ca.issue());
-      await said('epoch.live', rotation);
-      await said('epoch.ended', rotation - 1);
+      await awaitEvent('epoch.live', rotation);
+      await awaitEvent('epoch.ended', rotation - 1);
       onRotation(rotation);
       if (rotation === first) before = await needs(rotation);
     }

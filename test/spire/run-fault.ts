@@ -16,8 +16,8 @@ export async function runFault(
 ): Promise<OutageReport> {
   const violations: string[] = [];
   const marks = names.map((agent) => stage.agents[agent].log().length);
-  const at = { port: stage.rig.ports.service, host: 'echo.mesh', maxDuration: longest };
-  const load = startLoad({ ...at, mode: 'keep-alive', clients: 3, pause: pauseOfClient });
+  const target = { port: stage.rig.ports.service, host: 'echo.mesh', maxDuration: longest };
+  const load = startLoad({ ...target, mode: 'keep-alive', clients: 3, pause: pauseOfClient });
   const begun = performance.now();
   let note = '';
   try {

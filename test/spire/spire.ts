@@ -123,9 +123,9 @@ export async function startSpire(programs: string, folder: string): Promise<Spir
       authority('revoke', '-authorityID', before);
       await between('the old one is gone');
     },
-    async fetch(at) {
-      mkdirSync(at, { recursive: true });
-      const args = ['api', 'fetch', 'x509', '-silent', '-socketPath', socket, '-write', at];
+    async fetch(place) {
+      mkdirSync(place, { recursive: true });
+      const args = ['api', 'fetch', 'x509', '-silent', '-socketPath', socket, '-write', place];
       const run = () => execFileSync(program('spire-agent'), args, { stdio: 'ignore' });
       await eventually(answers(run), { within: 60_000, every: 500 });
     },

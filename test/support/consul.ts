@@ -126,9 +126,9 @@ function consulServer(
       ...(body !== undefined && { body: text }),
       ...(token !== undefined && { headers: { 'x-consul-token': token } }),
     });
-    const said = await response.text();
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${said}`);
-    return said === '' ? undefined : (JSON.parse(said) as unknown);
+    const answer = await response.text();
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${answer}`);
+    return answer === '' ? undefined : (JSON.parse(answer) as unknown);
   };
   const hasLeader = () =>
     ask('GET', 'status/leader').then(

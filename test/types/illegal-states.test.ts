@@ -54,8 +54,8 @@ it('a folder that is lost was not read', () => {
     return { type: 'lost', tree, reason: 'away', readings: new Map() };
   };
   // @ts-expect-error where all may have changed no name says more
-  const taken: PossibleChanges = { entries: { isAll: true, names: [] }, named: new Set() };
-  expect([lost, taken]).toHaveLength(2);
+  const changes: PossibleChanges = { entries: { isAll: true, names: [] }, named: new Set() };
+  expect([lost, changes]).toHaveLength(2);
 });
 
 it('a cluster says by words how its connections are encrypted', () => {

@@ -1,25 +1,25 @@
 import { expect, it } from 'vitest';
 import { line } from '../../src/shared/log/log-line.ts';
 
-const made = (write: () => unknown) => write;
+const uncalled = (write: () => unknown) => write;
 
 /** None of them is called: the compiler refuses each. */
 it('a line that the catalogue does not have does not compile', () => {
   const refused = [
     // @ts-expect-error there is no such event
-    made(() => line('epoch.lost', { epoch: 0 })),
+    uncalled(() => line('epoch.lost', { epoch: 0 })),
     // @ts-expect-error it has two sentences, one for an old epoch that goes on
-    made(() => line('config.refused', { hash: 'a' })),
+    uncalled(() => line('config.refused', { hash: 'a' })),
     // @ts-expect-error it has no such sentence
-    made(() => line('drain.ended', {}, 'late')),
+    uncalled(() => line('drain.ended', {}, 'late')),
     // @ts-expect-error it has one sentence
-    made(() => line('epoch.late', { epoch: 0 }, 'old')),
+    uncalled(() => line('epoch.late', { epoch: 0 }, 'old')),
     // @ts-expect-error its sentence is made of a number
-    made(() => line('agent.ready', {}, 'soon')),
+    uncalled(() => line('agent.ready', {}, 'soon')),
     // @ts-expect-error its sentence is a message of Envoy
-    made(() => line('envoy.log', {}, 'warn')),
+    uncalled(() => line('envoy.log', {}, 'warn')),
     // @ts-expect-error its level follows from what it says
-    made(() => line('epoch.started', {}, 'debug')),
+    uncalled(() => line('epoch.started', {}, 'debug')),
   ];
   expect(refused).toHaveLength(7);
 });

@@ -49,7 +49,7 @@ it('a setting of the right kind compiles', () => {
 });
 
 const read = () => NEVER;
-const one = source('one', read);
+const firstSource = source('one', read);
 
 it.each<[what: string, make: () => unknown, reason: RegExp]>([
   [
@@ -69,11 +69,11 @@ it.each<[what: string, make: () => unknown, reason: RegExp]>([
   // @ts-expect-error a time is a number of ms
   ["every: '5s'", () => source('mine', read, { every: '5s' }), /every is 5s/],
   // @ts-expect-error no time is negative
-  ['throttled by -1', () => throttled(one, -1), /throttled: atLeast is -1/],
+  ['throttled by -1', () => throttled(firstSource, -1), /throttled: atLeast is -1/],
   // @ts-expect-error no time is negative
-  ['debounced by -1', () => debounced(one, -1), /debounced: quiet is -1/],
+  ['debounced by -1', () => debounced(firstSource, -1), /debounced: quiet is -1/],
   // @ts-expect-error no time is negative
-  ['polled every -1', () => polled(one, -1), /polled: every is -1/],
+  ['polled every -1', () => polled(firstSource, -1), /polled: every is -1/],
   [
     'a time that is not a number',
     () => source('mine', read, { every: Number.NaN }),
@@ -81,16 +81,16 @@ it.each<[what: string, make: () => unknown, reason: RegExp]>([
   ],
   ['at without merge', () => source('mine', read, { at: 'admin' }), /at is for 'merge' alone/],
   ['no name', () => source('', read), /it needs a name/],
-  ['renamed to nothing', () => renamed(one, ''), /needs a name/],
+  ['renamed to nothing', () => renamed(firstSource, ''), /needs a name/],
   ['compose of nothing', () => compose(), /there is no source to compose/],
   [
     'two of one name',
-    () => compose(one, source('two', read), throttled(source('one', read), 5)),
+    () => compose(firstSource, source('two', read), throttled(source('one', read), 5)),
     /two sources have the name 'one'/,
   ],
   [
     'one name for two',
-    () => renamed(compose(one, source('two', read)), 'both'),
+    () => renamed(compose(firstSource, source('two', read)), 'both'),
     /one, two can not have one name/,
   ],
 ])('is refused, with what is wrong: %s', (_, make, reason) => {
@@ -103,6 +103,6 @@ it('a time that is right, or computed, compiles', () => {
   expect([
     source('mine', read, { every: 10_000, timeout: computed }),
     source('mine', read, options),
-    throttled(one, computed),
+    throttled(firstSource, computed),
   ]).toHaveLength(3);
 });

@@ -17,7 +17,7 @@ const odd = fc.oneof(
 const real = istioObjects.all.map(resourceAny);
 const kind = fc.constantFrom(...configKinds);
 const bodyType = fc.oneof(
-  kind.map((one) => `type.googleapis.com/${specMessages[one].typeName}`),
+  kind.map((configKind) => `type.googleapis.com/${specMessages[configKind].typeName}`),
   fc.constant(documentType),
   odd,
 );
@@ -41,7 +41,7 @@ const broken = fc
   )
   .map(([any, changes]): Any => {
     const value = Uint8Array.from(any.value);
-    for (const [at, byte] of changes) value[at % value.length] = byte;
+    for (const [index, byte] of changes) value[index % value.length] = byte;
     return create(AnySchema, { typeUrl: any.typeUrl, value });
   });
 const resource = fc.oneof(
@@ -53,16 +53,16 @@ const resource = fc.oneof(
 );
 
 interface Answer {
-  readonly of: (typeof configKinds)[number];
+  readonly configKind: (typeof configKinds)[number];
   readonly resources: Any[];
   readonly bodies: 'kept' | 'dropped';
 }
 
 /** It is known which resources there are, or the answer is refused as a whole. */
-function read({ of, resources, bodies }: Answer): unknown {
+function read({ configKind, resources, bodies }: Answer): unknown {
   const place = { source: 'xds', path: '', namespaces: new Set<string>(), bodies };
   try {
-    return atOnce(readAnswer(of, { resources }, new Map(), place));
+    return atOnce(readAnswer(configKind, { resources }, new Map(), place));
   } catch (error) {
     if (/cannot be decoded|is not a resource of Istio/.test((error as Error).message))
       return undefined;
@@ -71,7 +71,7 @@ function read({ of, resources, bodies }: Answer): unknown {
 }
 
 const answerOf = (value: Uint8Array): Answer => ({
-  of: 'AuthorizationPolicy',
+  configKind: 'AuthorizationPolicy',
   resources: [rawResource('shop/a', documentType, value)],
   bodies: 'kept',
 });
@@ -81,14 +81,14 @@ export const mcp = [
   fuzzed({
     name: 'answers of a control plane (MCP)',
     inputs: fc.record({
-      of: kind,
+      configKind: kind,
       resources: fc.array(resource, { maxLength: 6 }),
       bodies: fc.constantFrom('kept', 'dropped'),
     }),
     parse: read,
     growing: {
       resources: (size): Answer => ({
-        of: 'ServiceEntry',
+        configKind: 'ServiceEntry',
         resources: Array.from({ length: size }, (_, index) =>
           rawResource(`shop/a-${index}`, documentType, Buffer.from('{}')),
         ),

@@ -125,7 +125,7 @@ export const secrets = [
           toBinary(
             SecretSchema,
             bundleOf(
-              Object.fromEntries(Array.from({ length: size }, (_, at) => [`d${at}`, begin])),
+              Object.fromEntries(Array.from({ length: size }, (_, index) => [`d${index}`, begin])),
             ),
           ),
         ),

@@ -35,7 +35,7 @@ export interface KubeApi {
   /** With all rights. */
   readonly kubeconfig: string;
   /** Resolves to what the API answers; rejects where it refuses. */
-  ask(method: string, at: string, body?: unknown, kind?: string): Promise<unknown>;
+  ask(method: string, requestPath: string, body?: unknown, kind?: string): Promise<unknown>;
   /** Makes a resource, or changes it; resolves to what the API has then. */
   apply(resource: Resource): Promise<Resource>;
   /** Sets the status of a resource, as a controller does; resolves to what the API has then. */
@@ -106,22 +106,22 @@ export function kubeApi(folder: string, port: number): KubeApi {
     folder,
     port,
     kubeconfig: join(folder, 'kubeconfig'),
-    ask: (method, at, body, kind = 'application/json') =>
+    ask: (method, requestPath, body, kind = 'application/json') =>
       new Promise((done, fail) => {
         const options = {
           host: '127.0.0.1',
           port,
           method,
-          path: at,
+          path: requestPath,
           ca: readFileSync(join(folder, 'certs/apiserver.crt')),
         };
         request(
           { ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } },
           (response) => {
             text(response)
-              .then((said) => {
-                if ((response.statusCode ?? 0) < 300) done(JSON.parse(said));
-                else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
+              .then((answer) => {
+                if ((response.statusCode ?? 0) < 300) done(JSON.parse(answer));
+                else fail(new Error(`${requestPath}: ${response.statusCode ?? 0} ${answer}`));
               })
               .catch(fail);
           },
@@ -213,7 +213,7 @@ export async function endKubeProgram(child: ChildProcess | undefined): Promise<v
 export async function portsInARow(count: number): Promise<number> {
   for (;;) {
     const [first = 0, ...others] = await freePorts(count);
-    if (others.every((port, at) => port === first + at + 1)) return first;
+    if (others.every((port, index) => port === first + index + 1)) return first;
   }
 }
 

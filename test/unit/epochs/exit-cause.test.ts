@@ -11,7 +11,7 @@ const caught = 'Caught Segmentation fault, suspect faulting address 0x0';
 const frames = (count: number) =>
   Array.from({ length: count }, (_, index) => `#${index}: [0x55eb88c0${index}]`);
 const tailOf = (messages: readonly string[]) =>
-  messages.reduce<readonly string[]>((tail, one) => withMessage(tail, one, 20), []);
+  messages.reduce<readonly string[]>((tail, message) => withMessage(tail, message, 20), []);
 
 describe('why an Envoy ended', () => {
   it.each<readonly [what: string, exit: Exit, cause: string]>([

@@ -1027,8 +1027,8 @@ describe('narrate', () => {
       pid: 4711,
       liveAt: 1_150,
     } as const;
-    const told = narrate(transition(starting, live(0)), [record], 10);
-    expect(told).toEqual([
+    const lines = narrate(transition(starting, live(0)), [record], 10);
+    expect(lines).toEqual([
       {
         level: 'info',
         event: 'epoch.live',
@@ -1054,10 +1054,10 @@ describe('narrate', () => {
       { type: 'parent-expired', epoch: 1 } as const,
       ended(0, clean),
     ];
-    const told = events.flatMap((event, index) =>
+    const lines = events.flatMap((event, index) =>
       narrate(transition([...serving, ...events.slice(0, index)], event), [], 10),
     );
-    expect(told.filter(({ level }) => level !== 'debug').map(({ event }) => event)).toEqual([
+    expect(lines.filter(({ level }) => level !== 'debug').map(({ event }) => event)).toEqual([
       'config.changed',
       'epoch.live',
       'epoch.ended',
@@ -1111,7 +1111,7 @@ describe('narrate', () => {
   });
 
   it('puts what varies into fields: msg is one of a fixed set, whatever happens', () => {
-    const known = new Set(cases.flatMap(({ lines }) => lines.map(({ msg }) => msg)));
+    const fixedMessages = new Set(cases.flatMap(({ lines }) => lines.map(({ msg }) => msg)));
     const text = fc.string();
     const epoch = fc.nat({ max: 3 });
     const tail = fc.array(text);
@@ -1196,7 +1196,7 @@ describe('narrate', () => {
     fc.assert(
       fc.property(fc.constantFrom(...histories), event, (given, when) => {
         for (const { msg } of narrate(transition(given, when), [], 10))
-          expect(known).toContain(msg);
+          expect(fixedMessages).toContain(msg);
       }),
       { numRuns: 500 },
     );

@@ -10,9 +10,9 @@ type Promised = (moment: Moment) => string | undefined | false;
 
 /** The processes that are started, without those that were taken over. */
 const launches = (effects: readonly Effect[]) =>
-  of(effects, 'launch').flatMap(({ launch }) => (launch.adopted ? [] : [launch]));
+  withType(effects, 'launch').flatMap(({ launch }) => (launch.adopted ? [] : [launch]));
 
-const of = <T extends Effect['type']>(effects: readonly Effect[], type: T) =>
+const withType = <T extends Effect['type']>(effects: readonly Effect[], type: T) =>
   effects.filter((effect): effect is Extract<Effect, { type: T }> => effect.type === type);
 
 const isStandalone = (state: AgentState): boolean => {
@@ -25,10 +25,10 @@ const newestOf = (
   alive: ReadonlyMap<number, Process>,
   lineage?: number,
 ): (Process & { readonly number: number }) | undefined => {
-  const found = [...alive].findLast(
+  const newest = [...alive].findLast(
     ([, process]) => lineage === undefined || process.lineage === lineage,
   );
-  return found && { ...found[1], number: found[0] };
+  return newest && { ...newest[1], number: newest[0] };
 };
 
 /**
@@ -60,7 +60,7 @@ const promises: Record<string, Promised> = {
     effects,
     survivors,
   }) =>
-    of(effects, 'stop').some(({ epoch }) => {
+    withType(effects, 'stop').some(({ epoch }) => {
       const child = survivors.get(epoch);
       const parents = [...survivors.values()].filter(
         (other) =>
@@ -71,11 +71,11 @@ const promises: Record<string, Promised> = {
 
   'kills one that is late only while another one serves': ({ before, effects, survivors }) =>
     before.phase === 'running' &&
-    of(effects, 'kill-unless-live').some(({ epoch }) =>
+    withType(effects, 'kill-unless-live').some(({ epoch }) =>
       [...survivors].every(([number, other]) => number === epoch || !hasClients(other)),
     ) &&
     before.terminations === 0 &&
-    of(effects, 'ask-drain').length === 0 &&
+    withType(effects, 'ask-drain').length === 0 &&
     'an Envoy that nobody replaces is killed',
 
   'starts no child of an Envoy that is told to end': ({ effects, survivors }) =>
@@ -117,7 +117,7 @@ const promises: Record<string, Promised> = {
     [...survivors.values()].some(hasClients) &&
     (launches(effects).length > 0 ||
       (before.phase === 'running' &&
-        of(effects, 'hand-off').some(({ to }) => to === 'successor'))) &&
+        withType(effects, 'hand-off').some(({ to }) => to === 'successor'))) &&
     'a launch beside an Envoy that serves',
 
   'spends no budget on a rescue': ({ before, state }) =>
@@ -135,7 +135,7 @@ const promises: Record<string, Promised> = {
     event.type === 'epoch-exited' &&
     state.lineage === before.lineage &&
     claimOf(before) === undefined &&
-    of(effects, 'await-turn').length > 0 &&
+    withType(effects, 'await-turn').length > 0 &&
     `again, without a pause (${policy.onCrash})`,
 
   'leaves the child of a parent that died early to its end no longer than it must': ({
@@ -162,12 +162,12 @@ const promises: Record<string, Promised> = {
 
   'claims no child of an Envoy whose parent has died early': ({ before, state, world }) => {
     const newest = newestOf(world.alive, state.lineage);
-    const fresh = claimOf(state) !== undefined && claimOf(before) === undefined;
+    const isNewClaim = claimOf(state) !== undefined && claimOf(before) === undefined;
     return (
       newest?.parent === 'lost' &&
       !newest.askedToEnd &&
       !newest.draining &&
-      fresh &&
+      isNewClaim &&
       !isStandalone(state) &&
       'a claim that waits for it'
     );
@@ -193,7 +193,7 @@ const promises: Record<string, Promised> = {
 
   'starts nothing once it was asked to end, or ends': ({ before, effects }) =>
     (before.terminations > 0 || before.phase !== 'running') &&
-    of(effects, 'launch').length > 0 &&
+    withType(effects, 'launch').length > 0 &&
     'launched nevertheless',
 
   'knows which processes exist': ({ state, world }) =>
@@ -210,9 +210,11 @@ const promises: Record<string, Promised> = {
     state.terminations > 0 && world.alive.size === 0 && state.phase !== 'stopped' && 'not stopped',
 
   'stops, kills and signals only what exists': ({ effects, survivors }) =>
-    [...of(effects, 'stop'), ...of(effects, 'kill'), ...of(effects, 'reopen')].some(
-      ({ epoch }) => !survivors.has(epoch),
-    ) && 'an order to a process that is gone',
+    [
+      ...withType(effects, 'stop'),
+      ...withType(effects, 'kill'),
+      ...withType(effects, 'reopen'),
+    ].some(({ epoch }) => !survivors.has(epoch)) && 'an order to a process that is gone',
 
   'counts no more crashes than its budget': ({ state, policy: { budget } }) =>
     budget > 0 && state.crashes > budget && `${state.crashes} crashes`,

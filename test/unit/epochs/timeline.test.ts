@@ -199,8 +199,8 @@ describe('the timeline', () => {
 
   it('has an Envoy that was kept from the moment on when it was taken over, and no durations that began before', () => {
     const epochs = [6, 7].map((epoch) => ({ epoch, restartEpoch: epoch, lineage: 1, pid: epoch }));
-    const taken = keep([{ type: 'epochs-adopted', epochs }, live(7), ended(6, clean)]);
-    expect(taken.epochs).toEqual([
+    const adopted = keep([{ type: 'epochs-adopted', epochs }, live(7), ended(6, clean)]);
+    expect(adopted.epochs).toEqual([
       {
         epoch: 6,
         lineage: 1,
@@ -225,8 +225,8 @@ describe('the timeline', () => {
         liveAt: 2_000,
       },
     ]);
-    expect(taken.counters).toMatchObject({ restarts: 0, crashes: 0, drains: 1 });
-    expect(taken.durations).toMatchObject({
+    expect(adopted.counters).toMatchObject({ restarts: 0, crashes: 0, drains: 1 });
+    expect(adopted.durations).toMatchObject({
       start: { count: 0 },
       life: { count: 0 },
       drain: { count: 1 },
@@ -274,11 +274,11 @@ describe('the timeline', () => {
   });
 
   it('counts changes and windows', () => {
-    const seen = timeline(timeline(noTimeline, { type: 'change-seen', at: 1 }), {
+    const twoChanges = timeline(timeline(noTimeline, { type: 'change-seen', at: 1 }), {
       type: 'change-seen',
       at: 2,
     });
-    expect(timeline(seen, { type: 'window-closed', at: 3 }).counters).toMatchObject({
+    expect(timeline(twoChanges, { type: 'window-closed', at: 3 }).counters).toMatchObject({
       changes: 2,
       windows: 1,
     });
@@ -371,9 +371,10 @@ describe('the metrics of the timeline', () => {
 });
 
 describe('what is stored', () => {
-  const served = (times: readonly (readonly [at: number, of: number | undefined])[]) =>
+  const served = (times: readonly (readonly [time: number, confirmedAt: number | undefined])[]) =>
     times.reduce(
-      (kept, [at, of]) => timeline(kept, { type: 'stored-served', at, confirmedAt: of }),
+      (kept, [time, confirmedAt]) =>
+        timeline(kept, { type: 'stored-served', at: time, confirmedAt }),
       noTimeline,
     ).stored;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fairSlices } from '../../../src/operators/fair-slices.ts';
 
 /** Streams whose values cost 10 ms each of slices of 20 ms, and the other work of the program. */
-function made() {
+function slicedStreams() {
   const clock = { ms: 0 };
   const actions: (() => void)[] = [];
   const scheduler = {
@@ -36,7 +36,7 @@ function made() {
 
 describe('fairSlices', () => {
   it('emits values at once while there is time, and again after other work', () => {
-    const { emitted, add, nextTurn } = made();
+    const { emitted, add, nextTurn } = slicedStreams();
     const a = add('a');
     a.source$.next('1');
     a.source$.next('2');
@@ -47,7 +47,7 @@ describe('fairSlices', () => {
   });
 
   it('lets values that come beyond the slice wait, in the order of their observables', () => {
-    const { emitted, add, nextTurn } = made();
+    const { emitted, add, nextTurn } = slicedStreams();
     for (const name of ['a', 'b', 'c', 'd', 'e']) add(name).source$.next('1');
     expect(emitted).toEqual(['a1', 'b1']);
     nextTurn();
@@ -60,7 +60,7 @@ describe('fairSlices', () => {
   });
 
   it('emits only the newest value of an observable that waits', () => {
-    const { emitted, add, nextTurn } = made();
+    const { emitted, add, nextTurn } = slicedStreams();
     for (const name of ['a', 'b']) add(name).source$.next('1');
     const c = add('c');
     c.source$.next('1');
@@ -70,7 +70,7 @@ describe('fairSlices', () => {
   });
 
   it('completes an observable after the value that waits, and errors at once', () => {
-    const { emitted, add, nextTurn } = made();
+    const { emitted, add, nextTurn } = slicedStreams();
     for (const name of ['a', 'b']) add(name).source$.next('1');
     const [c, d] = [add('c'), add('d')];
     c.source$.next('1');
@@ -83,7 +83,7 @@ describe('fairSlices', () => {
   });
 
   it('emits nothing for an observable that nobody subscribes to any more', () => {
-    const { emitted, add, nextTurn } = made();
+    const { emitted, add, nextTurn } = slicedStreams();
     for (const name of ['a', 'b']) add(name).source$.next('1');
     const [c, d] = [add('c'), add('d')];
     c.source$.next('1');

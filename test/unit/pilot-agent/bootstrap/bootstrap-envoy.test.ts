@@ -76,27 +76,27 @@ describe('Envoy', () => {
     'takes each bootstrap that is made, whatever its inputs',
     { timeout: 180_000 + numRuns * 1_000 },
     async () => {
-      let made = 0;
+      let bootstrapCount = 0;
       await fc.assert(
         fc.asyncProperty(arbitraryInputs, arbitraryInputs, async (...pair) => {
           await Promise.all(
             pair.map(async (inputs) => {
               const result = bootstrap(inputs);
               if (!result.ok) return;
-              made++;
-              const { accepted, said } = await envoy.validate(JSON.stringify(result.bootstrap));
-              expect(accepted, said).toBe(true);
+              bootstrapCount++;
+              const { accepted, output } = await envoy.validate(JSON.stringify(result.bootstrap));
+              expect(accepted, output).toBe(true);
               // A validation does not look at the statistics; only a start does.
               const { node, stats_config } = result.bootstrap;
               const started = await envoy.start(JSON.stringify({ node, stats_config }));
               await started.end();
-              expect(started.accepted, started.said).toBe(true);
+              expect(started.accepted, started.output).toBe(true);
             }),
           );
         }),
         { numRuns, seed },
       );
-      expect(made).toBeGreaterThan(numRuns);
+      expect(bootstrapCount).toBeGreaterThan(numRuns);
     },
   );
 
@@ -112,10 +112,10 @@ describe('Envoy', () => {
       config: { proxyAdminPort: admin, statusPort: status },
       inputs: { prometheusPort: prometheus, healthPort: health },
     });
-    const made = bootstrap({ ...inputs, outlierLogPath: '' });
-    if (!made.ok) throw new Error(JSON.stringify(made.problems));
+    const result = bootstrap({ ...inputs, outlierLogPath: '' });
+    if (!result.ok) throw new Error(JSON.stringify(result.problems));
     // The control plane that is not there would keep the listeners waiting.
-    const { listeners, clusters } = made.bootstrap['static_resources'] as Readonly<
+    const { listeners, clusters } = result.bootstrap['static_resources'] as Readonly<
       Record<string, readonly object[]>
     >;
     const address = loopback((silent.address() as AddressInfo).port);
@@ -132,11 +132,11 @@ describe('Envoy', () => {
       clusters: [...(clusters ?? []), upstream],
     };
     const started = await envoy.start(
-      JSON.stringify({ ...made.bootstrap, static_resources, dynamic_resources: undefined }),
+      JSON.stringify({ ...result.bootstrap, static_resources, dynamic_resources: undefined }),
     );
     const sockets: Socket[] = [];
     try {
-      expect(started.accepted, started.said).toBe(true);
+      expect(started.accepted, started.output).toBe(true);
       const filtered = async (filter: string) =>
         (await read(admin, `/stats?filter=${encodeURIComponent(filter)}`)).body;
       await expect.poll(async () => readiness(await filtered(readinessFilter))).toBeUndefined();
@@ -182,22 +182,22 @@ describe('Envoy', () => {
       metadata: { env },
       inputs: { prometheusPort: prometheus, healthPort: 0, ...given },
     });
-    const made = bootstrap({ ...inputs, outlierLogPath: '' });
-    if (!made.ok) throw new Error(JSON.stringify(made.problems));
+    const result = bootstrap({ ...inputs, outlierLogPath: '' });
+    if (!result.ok) throw new Error(JSON.stringify(result.problems));
     const process = await envoy.start(
-      JSON.stringify({ ...made.bootstrap, dynamic_resources: undefined }),
+      JSON.stringify({ ...result.bootstrap, dynamic_resources: undefined }),
     );
     const stat = async (name: string) =>
       Number((await read(admin, `/stats?filter=^${name}$`)).body.split(': ')[1]);
-    return { ...process, prometheus, stat, warnings: made.warnings };
+    return { ...process, prometheus, stat, warnings: result.warnings };
   }
   const action = (name: string) => `overload.envoy.overload_actions.${name}.active`;
 
   it('says nothing of a limit of connections that is missing, and has none', async () => {
-    const one = await started({});
-    await one.end();
-    expect(one.accepted, one.said).toBe(true);
-    expect(one.said).not.toMatch(/limit/);
+    const running = await started({});
+    await running.end();
+    expect(running.accepted, running.output).toBe(true);
+    expect(running.output).not.toMatch(/limit/);
   });
 
   it.each([
@@ -208,51 +208,51 @@ describe('Envoy', () => {
     },
     { what: 'does neither of it far from the limit of memory', left: 400, active: 0 },
   ])('$what', async ({ left, active }) => {
-    const one = await started({ memoryLimit: (110 + left) * (1 << 20) });
+    const running = await started({ memoryLimit: (110 + left) * (1 << 20) });
     try {
-      expect(one.accepted, one.said).toBe(true);
+      expect(running.accepted, running.output).toBe(true);
       await expect
-        .poll(() => one.stat('overload.envoy.resource_monitors.fixed_heap.pressure'))
+        .poll(() => running.stat('overload.envoy.resource_monitors.fixed_heap.pressure'))
         .toBeGreaterThan(0);
       for (const name of ['shrink_heap', 'disable_http_keepalive'])
-        await expect.poll(() => one.stat(action(name))).toBe(active);
-      const { status } = await read(one.prometheus, '/stats/prometheus');
+        await expect.poll(() => running.stat(action(name))).toBe(active);
+      const { status } = await read(running.prometheus, '/stats/prometheus');
       expect(status).toBe(200);
     } finally {
-      await one.end();
+      await running.end();
     }
   });
 
   it('counts no connection of a probe or of the agent against the limit of connections', async () => {
-    const one = await started({}, { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '1' });
-    const held: Socket[] = [];
+    const running = await started({}, { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '1' });
+    const sockets: Socket[] = [];
     const status = () =>
-      read(one.prometheus, '/stats/prometheus').then(
+      read(running.prometheus, '/stats/prometheus').then(
         (answer) => answer.status,
         () => 0,
       );
     try {
-      expect(one.warnings).toEqual([]);
+      expect(running.warnings).toEqual([]);
       await expect.poll(status).toBe(200); // the listener comes after the admin endpoint
-      held.push(...[1, 2, 3].map(() => connect(one.prometheus, '127.0.0.1')));
-      await Promise.all(held.map((socket) => once(socket, 'connect')));
+      sockets.push(...[1, 2, 3].map(() => connect(running.prometheus, '127.0.0.1')));
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
       expect(await status()).toBe(200);
     } finally {
-      for (const socket of held) socket.destroy();
-      await one.end();
+      for (const socket of sockets) socket.destroy();
+      await running.end();
     }
   });
 
   it('takes each expression that is not refused', async () => {
-    const taken = fc
+    const expressions = fc
       .sample(expression, { numRuns: numRuns * 100, seed })
       .filter((text) => regexFlaw(text) === undefined);
-    const patterns = wellFormed(taken).map((regex) => ({ safe_regex: { regex } }));
+    const patterns = wellFormed(expressions).map((regex) => ({ safe_regex: { regex } }));
     const started = await envoy.start(
       JSON.stringify({ stats_config: { stats_matcher: { inclusion_list: { patterns } } } }),
     );
     await started.end();
-    expect(started.accepted, started.said).toBe(true);
-    expect(taken.length).toBeGreaterThan(numRuns * 20);
+    expect(started.accepted, started.output).toBe(true);
+    expect(expressions.length).toBeGreaterThan(numRuns * 20);
   });
 });

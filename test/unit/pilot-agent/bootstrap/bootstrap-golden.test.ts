@@ -14,15 +14,15 @@ const path = (name: string) => `test/golden/${name}.json`;
 /**
  * Compares with a golden file, or writes it (`UPDATE_GOLDEN=1`). The order of members counts too.
  */
-async function isGolden(name: string, made: unknown): Promise<void> {
+async function isGolden(name: string, content: unknown): Promise<void> {
   if (update)
     writeFileSync(
       path(name),
-      await format(JSON.stringify(made, undefined, 2), { parser: 'json', printWidth: 140 }),
+      await format(JSON.stringify(content, undefined, 2), { parser: 'json', printWidth: 140 }),
     );
   const golden: unknown = JSON.parse(readFileSync(path(name), 'utf8'));
-  expect(made).toEqual(golden);
-  expect(JSON.stringify(made)).toBe(JSON.stringify(golden));
+  expect(content).toEqual(golden);
+  expect(JSON.stringify(content)).toBe(JSON.stringify(golden));
 }
 
 function rendered(): string {
@@ -44,13 +44,13 @@ describe('a golden bootstrap', () => {
   afterAll(() => envoy.dispose());
 
   it.each(Object.entries(goldenCases))('%s is made as it was', async (name, golden) => {
-    const made = bootstrapOf(golden);
-    await isGolden(name, made.ok ? made.bootstrap : made.problems);
+    const result = bootstrapOf(golden);
+    await isGolden(name, result.ok ? result.bootstrap : result.problems);
   });
 
   it.each(Object.entries(goldenCases))('%s leads where its inputs say', (name, golden) => {
-    const made = bootstrapOf(golden);
-    expect(made.ok && summary(made.bootstrap)).toEqual(meanings[name]);
+    const result = bootstrapOf(golden);
+    expect(result.ok && summary(result.bootstrap)).toEqual(meanings[name]);
   });
 
   it('template is made as it was', async () => {
@@ -67,10 +67,10 @@ describe('a golden bootstrap', () => {
   it.each([...Object.keys(goldenCases), 'template'])(
     '%s is accepted by Envoy, without a word',
     async (name) => {
-      const { accepted, said } = await envoy.validate(readFileSync(path(name), 'utf8'));
-      expect(accepted, said).toBe(true);
+      const { accepted, output } = await envoy.validate(readFileSync(path(name), 'utf8'));
+      expect(accepted, output).toBe(true);
       // A tracer for listeners that name none has no other place.
-      const words = said
+      const words = output
         .split('\n')
         .filter(
           (line) => line !== '' && !line.includes("'envoy.config.bootstrap.v3.Bootstrap.tracing'"),

@@ -52,7 +52,7 @@ const service: RemoteService = {
 };
 const lightstep = { address: 'lightstep:1', accessToken: 'token', secure: false, cacertPath: '' };
 
-function made(golden: GoldenCase = {}, more: Partial<BootstrapInputs> = {}) {
+function bootstrapOf(golden: GoldenCase = {}, more: Partial<BootstrapInputs> = {}) {
   const result = bootstrap({ ...inputsOf(golden), ...more });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return {
@@ -68,19 +68,19 @@ function problems(
   const result = bootstrap({ ...inputsOf({ config }), ...more });
   return result.ok ? [] : result.problems.map(({ place, text }) => `${place}: ${text}`);
 }
-const cluster = ({ document }: ReturnType<typeof made>, name: string) =>
-  JSON.stringify(document.static_resources.clusters.find((one) => one.name === name));
+const cluster = ({ document }: ReturnType<typeof bootstrapOf>, name: string) =>
+  JSON.stringify(document.static_resources.clusters.find((candidate) => candidate.name === name));
 const annotated = (annotations: Readonly<Record<string, string>>): GoldenCase => ({
   metadata: { annotations },
 });
 
 describe('bootstrap', () => {
   it('asks the status port for readiness, whatever its number (the Go agent 1.6 asks 15020)', () => {
-    const one = made({ config: { statusPort: 16_020 } });
-    expect(cluster(one, 'agent')).toContain('"port_value":16020');
+    const result = bootstrapOf({ config: { statusPort: 16_020 } });
+    expect(cluster(result, 'agent')).toContain('"port_value":16020');
     expect(
-      one.document.static_resources.clusters.find(({ name }) => name === 'agent')?.load_assignment
-        .cluster_name,
+      result.document.static_resources.clusters.find(({ name }) => name === 'agent')
+        ?.load_assignment.cluster_name,
     ).toBe('agent');
   });
 
@@ -100,19 +100,19 @@ describe('bootstrap', () => {
     { what: 'none at a port of 0', inputs: { prometheusPort: 0, healthPort: 0 }, listeners: [] },
   ])('has listeners $what', ({ inputs, config = {}, listeners }) => {
     expect(
-      made({ config }, inputs).document.static_resources.listeners.map(({ name }) => name),
+      bootstrapOf({ config }, inputs).document.static_resources.listeners.map(({ name }) => name),
     ).toEqual(listeners);
   });
 
   it('has listeners whose names and statistics the drain knows', () => {
-    for (const { name, stat_prefix: prefix } of made().document.static_resources.listeners) {
+    for (const { name, stat_prefix: prefix } of bootstrapOf().document.static_resources.listeners) {
       expect(prefix).toBe(name);
       expect(['stats', 'agent']).toContain(name);
     }
   });
 
   it('listens on IPv6, and asks the admin endpoint there, on a node without IPv4', () => {
-    const { document, text } = made({}, { ipv6: true });
+    const { document, text } = bootstrapOf({}, { ipv6: true });
     expect(document.admin.address).toEqual({
       socket_address: { address: '::1', port_value: 15_000 },
     });
@@ -129,7 +129,7 @@ describe('bootstrap', () => {
       ['[2001:db8::1]:1', '2001:db8::1'],
     ]) {
       const xds = cluster(
-        made({ config: { discoveryAddress, controlPlaneAuthPolicy: 'MUTUAL_TLS' } }),
+        bootstrapOf({ config: { discoveryAddress, controlPlaneAuthPolicy: 'MUTUAL_TLS' } }),
         'xds-grpc',
       );
       expect(xds).toContain('"type":"STATIC"');
@@ -138,7 +138,9 @@ describe('bootstrap', () => {
     }
     expect(
       cluster(
-        made({ config: { discoveryAddress: 'pilot:1', controlPlaneAuthPolicy: 'MUTUAL_TLS' } }),
+        bootstrapOf({
+          config: { discoveryAddress: 'pilot:1', controlPlaneAuthPolicy: 'MUTUAL_TLS' },
+        }),
         'xds-grpc',
       ),
     ).toContain('"sni":"pilot"');
@@ -147,10 +149,10 @@ describe('bootstrap', () => {
   it('takes connectTimeout and dnsRefreshRate, the latter as seldom as Envoy allows', () => {
     const config = { connectTimeout: 7_000, dnsRefreshRate: 1, envoyMetricsService: service };
     for (const name of ['xds-grpc', 'envoy_metrics_service']) {
-      expect(cluster(made({ config }), name)).toContain('"connect_timeout":"7s"');
-      expect(cluster(made({ config }), name)).toContain('"dns_refresh_rate":"0.002s"');
+      expect(cluster(bootstrapOf({ config }), name)).toContain('"connect_timeout":"7s"');
+      expect(cluster(bootstrapOf({ config }), name)).toContain('"dns_refresh_rate":"0.002s"');
     }
-    expect(cluster(made({ config: { dnsRefreshRate: 0 } }), 'xds-grpc')).not.toContain(
+    expect(cluster(bootstrapOf({ config: { dnsRefreshRate: 0 } }), 'xds-grpc')).not.toContain(
       'dns_refresh_rate',
     );
   });
@@ -159,7 +161,7 @@ describe('bootstrap', () => {
     const tcpKeepalive = { probes: 1_000, time: 2 ** 31, interval: 1 };
     expect(
       cluster(
-        made({ config: { envoyMetricsService: { ...service, tcpKeepalive } } }),
+        bootstrapOf({ config: { envoyMetricsService: { ...service, tcpKeepalive } } }),
         'envoy_metrics_service',
       ),
     ).toContain('{"keepalive_probes":127,"keepalive_time":32767,"keepalive_interval":1}');
@@ -167,10 +169,10 @@ describe('bootstrap', () => {
 
   it('writes the outlier log where it is told (the Go agent makes no JSON of it)', () => {
     const outlierLogPath = '/var/log/"outliers".log';
-    expect(made({}, { outlierLogPath }).document.cluster_manager).toEqual({
+    expect(bootstrapOf({}, { outlierLogPath }).document.cluster_manager).toEqual({
       outlier_detection: { event_log_path: outlierLogPath },
     });
-    expect(made({}, { outlierLogPath: '' }).document).not.toHaveProperty('cluster_manager');
+    expect(bootstrapOf({}, { outlierLogPath: '' }).document).not.toHaveProperty('cluster_manager');
   });
 
   it.each([
@@ -180,7 +182,7 @@ describe('bootstrap', () => {
     [undefined, []],
   ])('has a cluster of its own workload if the metadata says so: %s', (given, names) => {
     const metadata = given === undefined ? {} : { ENABLE_SELF_DISCOVERY: given };
-    const { document } = made({}, { outlierLogPath: '', metadata });
+    const { document } = bootstrapOf({}, { outlierLogPath: '', metadata });
     const all = document.static_resources.clusters.map(({ name }) => name);
     expect(all.filter((name) => name === 'local_cluster')).toEqual(names);
     expect(document.cluster_manager).toEqual(
@@ -190,8 +192,9 @@ describe('bootstrap', () => {
 
   it('matches digits in response codes (the Go agent: the letter d)', () => {
     const regex =
-      made().document.stats_config.stats_tags.find(({ tag_name }) => tag_name === 'response_code')
-        ?.regex ?? '';
+      bootstrapOf().document.stats_config.stats_tags.find(
+        ({ tag_name }) => tag_name === 'response_code',
+      )?.regex ?? '';
     expect('cluster.a.upstream_rq_503').toMatch(new RegExp(regex));
   });
 
@@ -222,7 +225,7 @@ describe('bootstrap', () => {
     },
     { what: 'none', tracing: noTracer, tracer: '', collector: undefined },
   ])('has one tracer: $what', ({ tracing, tracer, collector }) => {
-    const { document } = made({ config: { tracing } });
+    const { document } = bootstrapOf({ config: { tracing } });
     expect(JSON.stringify(document.tracing ?? '')).toContain(tracer);
     const others = ['prometheus_stats', 'agent', 'xds-grpc'];
     expect(document.static_resources.clusters.map(({ name }) => name)).toEqual([
@@ -232,17 +235,17 @@ describe('bootstrap', () => {
   });
 
   it('hands the token to LightStep in a header, and says that it speaks OpenTelemetry', () => {
-    const one = made({ config: { tracing: { ...noTracer, lightstep } } });
-    expect(one.text).toContain('{"key":"lightstep-access-token","value":"token"}');
-    expect(one.warnings).toEqual([
+    const result = bootstrapOf({ config: { tracing: { ...noTracer, lightstep } } });
+    expect(result.text).toContain('{"key":"lightstep-access-token","value":"token"}');
+    expect(result.warnings).toEqual([
       'tracing.lightstep: Envoy no longer has a LightStep tracer: traces go to its address as OpenTelemetry (OTLP over gRPC)',
     ]);
-    expect(cluster(one, 'lightstep')).not.toContain('transport_socket');
+    expect(cluster(result, 'lightstep')).not.toContain('transport_socket');
   });
 
   it('speaks TLS to LightStep where it is told to, in the old way or the new', () => {
     const old = cluster(
-      made({
+      bootstrapOf({
         config: {
           tracing: { ...noTracer, lightstep: { ...lightstep, secure: true, cacertPath: 'ca' } },
         },
@@ -253,7 +256,7 @@ describe('bootstrap', () => {
     expect(old).toContain('"sni":"lightstep"');
     expect(
       cluster(
-        made({ config: { tracing: { ...noTracer, lightstep, tlsSettings: tls } } }),
+        bootstrapOf({ config: { tracing: { ...noTracer, lightstep, tlsSettings: tls } } }),
         'lightstep',
       ),
     ).toContain('"alpn_protocols":["h2"]');
@@ -266,7 +269,7 @@ describe('bootstrap', () => {
       maxNumberOfAnnotations: 201,
       maxNumberOfMessageEvents: 201,
     };
-    const { warnings, text } = made({ config: { tracing: { ...noTracer, stackdriver } } });
+    const { warnings, text } = bootstrapOf({ config: { tracing: { ...noTracer, stackdriver } } });
     expect(warnings).toEqual([
       'tracing.stackdriver: Envoy no longer has a Stackdriver tracer: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits',
     ]);
@@ -294,7 +297,7 @@ describe('bootstrap', () => {
         'sidecar.istio.io/statsInclusionRegexps': 'y',
       }),
     ]) {
-      const { patterns } = made(golden).document.stats_config.stats_matcher.inclusion_list;
+      const { patterns } = bootstrapOf(golden).document.stats_config.stats_matcher.inclusion_list;
       const included = (name: string) =>
         patterns.some(({ prefix, suffix, safe_regex: expression }) =>
           prefix !== undefined
@@ -319,21 +322,20 @@ describe('bootstrap', () => {
       'sidecar.istio.io/statsInclusionSuffixes': ' {pod_ip}.x ,,y',
       'sidecar.istio.io/statsInclusionRegexps': 'http\\.{pod_ip}_.*',
     });
-    const { patterns } = made(golden, { addresses: ['10.0.0.1', '2001:db8::1', '10.0.0.1'] })
+    const { patterns } = bootstrapOf(golden, { addresses: ['10.0.0.1', '2001:db8::1', '10.0.0.1'] })
       .document.stats_config.stats_matcher.inclusion_list;
     expect(patterns.flatMap(({ suffix }) => suffix ?? []).slice(0, 3)).toEqual([
       '10.0.0.1.x',
       '2001_db8__1.x',
       'y',
     ]);
-    expect(patterns.flatMap(({ safe_regex: one }) => one?.regex ?? []).slice(0, 2)).toEqual([
-      'http\\.10\\.0\\.0\\.1_.*',
-      'http\\.2001_db8__1_.*',
-    ]);
+    expect(
+      patterns.flatMap(({ safe_regex: expression }) => expression?.regex ?? []).slice(0, 2),
+    ).toEqual(['http\\.10\\.0\\.0\\.1_.*', 'http\\.2001_db8__1_.*']);
   });
 
   it('leaves out an expression that Envoy would not take, with a warning', () => {
-    const { warnings, text } = made(
+    const { warnings, text } = bootstrapOf(
       annotated({ 'sidecar.istio.io/statsInclusionRegexps': 'good.*,(?=bad)' }),
     );
     expect(warnings).toEqual([
@@ -344,7 +346,7 @@ describe('bootstrap', () => {
   });
 
   it('takes a label for what it is, and leaves out one that is too long for Envoy', () => {
-    const { document, warnings } = made({
+    const { document, warnings } = bootstrapOf({
       config: { extraStatTags: ['a.b', 'reporter', '', 'x'.repeat(1_100)] },
     });
     const tags = document.stats_config.stats_tags;
@@ -358,53 +360,58 @@ describe('bootstrap', () => {
   it.each<{
     config?: Partial<ProxyConfig>;
     inputs?: Partial<BootstrapInputs>;
-    said: readonly string[];
+    messages: readonly string[];
   }>([
-    { config: { discoveryAddress: 'pilot' }, said: ["discoveryAddress: 'pilot' is not host:port"] },
+    {
+      config: { discoveryAddress: 'pilot' },
+      messages: ["discoveryAddress: 'pilot' is not host:port"],
+    },
     {
       config: { controlPlaneAuthPolicy: 'MUTUAL_TLS' },
       inputs: { sans: [] },
-      said: [
+      messages: [
         'controlPlaneAuthPolicy: MUTUAL_TLS needs a name that the certificate of the control plane has',
       ],
     },
     {
       inputs: { prometheusPort: 15_000 },
-      said: [
+      messages: [
         'ENVOY_PROMETHEUS_PORT: 15000 is the port of proxyAdminPort already: give one of them another',
       ],
     },
     {
       inputs: { healthPort: 15_090 },
-      said: [
+      messages: [
         'ENVOY_STATUS_PORT: 15090 is the port of ENVOY_PROMETHEUS_PORT already: give one of them another',
       ],
     },
     {
       config: { statusPort: 15_000 },
-      said: ['statusPort: 15000 is the port of proxyAdminPort already: give one of them another'],
+      messages: [
+        'statusPort: 15000 is the port of proxyAdminPort already: give one of them another',
+      ],
     },
-    { config: { statusPort: 0 }, inputs: { prometheusPort: 0, healthPort: 15_000 }, said: [] },
-  ])('says what keeps it from being made: $said', ({ config = {}, inputs = {}, said }) => {
-    expect(problems(config, inputs)).toEqual(said);
+    { config: { statusPort: 0 }, inputs: { prometheusPort: 0, healthPort: 15_000 }, messages: [] },
+  ])('says what keeps it from being made: $messages', ({ config = {}, inputs = {}, messages }) => {
+    expect(problems(config, inputs)).toEqual(messages);
   });
 
   it('says all of it at once', () => {
     expect(problems({ discoveryAddress: 'x', statusPort: 15_000 })).toHaveLength(2);
   });
 
-  it.each<{ config: Partial<ProxyConfig>; said: readonly string[] }>([
+  it.each<{ config: Partial<ProxyConfig>; messages: readonly string[] }>([
     {
       config: { statsdUdpAddress: 'statsd:9125' },
-      said: ["statsdUdpAddress: 'statsd:9125' is not ip:port: nothing is sent to it"],
+      messages: ["statsdUdpAddress: 'statsd:9125' is not ip:port: nothing is sent to it"],
     },
     {
       config: { tracing: { ...noTracer, zipkin: { address: 'x' } } },
-      said: ["tracing.zipkin.address: 'x' is not host:port: no traces are sent"],
+      messages: ["tracing.zipkin.address: 'x' is not host:port: no traces are sent"],
     },
     {
       config: { tracing: { ...noTracer, lightstep: { ...lightstep, accessToken: 'a\nb' } } },
-      said: [
+      messages: [
         'tracing.lightstep.accessToken: has a character that no HTTP header can carry: no traces are sent',
       ],
     },
@@ -416,35 +423,35 @@ describe('bootstrap', () => {
           tlsSettings: { ...tls, mode: 'SIMPLE', sni: 'a b' },
         },
       },
-      said: ['tracing.tlsSettings.sni: is not the name of a server: no traces are sent'],
+      messages: ['tracing.tlsSettings.sni: is not the name of a server: no traces are sent'],
     },
-  ])('serves without what is not needed, with a warning: $said', ({ config, said }) => {
-    const { warnings, document } = made({ config });
-    expect(warnings.filter((text) => !text.startsWith('tracing.lightstep: '))).toEqual(said);
-    expect({ ...document, node: {} }).toEqual({ ...made().document, node: {} });
+  ])('serves without what is not needed, with a warning: $messages', ({ config, messages }) => {
+    const { warnings, document } = bootstrapOf({ config });
+    expect(warnings.filter((text) => !text.startsWith('tracing.lightstep: '))).toEqual(messages);
+    expect({ ...document, node: {} }).toEqual({ ...bootstrapOf().document, node: {} });
   });
 
-  it.each<{ config: Partial<ProxyConfig>; said: readonly string[] }>([
+  it.each<{ config: Partial<ProxyConfig>; messages: readonly string[] }>([
     {
       config: { envoyMetricsService: { ...service, address: 'x' } },
-      said: ["envoyMetricsService.address: 'x' is not host:port"],
+      messages: ["envoyMetricsService.address: 'x' is not host:port"],
     },
     {
       config: { envoyAccessLogService: { ...service, address: 'x' } },
-      said: ["envoyAccessLogService.address: 'x' is not host:port"],
+      messages: ["envoyAccessLogService.address: 'x' is not host:port"],
     },
     {
       config: { envoyMetricsService: { ...service, tlsSettings: { ...tls, mode: 'MUTUAL' } } },
-      said: [
+      messages: [
         'envoyMetricsService.tlsSettings.clientCertificate: is missing: MUTUAL wants the certificate of the client',
         'envoyMetricsService.tlsSettings.privateKey: is missing: MUTUAL wants the key of the client',
       ],
     },
   ])(
-    'has a cluster without endpoints for a service that is wrong, which listeners may name: $said',
-    ({ config, said }) => {
-      const { warnings, document } = made({ config });
-      expect(warnings).toEqual(said.map((text) => `${text}: nothing is reported to it`));
+    'has a cluster without endpoints for a service that is wrong, which listeners may name: $messages',
+    ({ config, messages }) => {
+      const { warnings, document } = bootstrapOf({ config });
+      expect(warnings).toEqual(messages.map((text) => `${text}: nothing is reported to it`));
       const empty = document.static_resources.clusters.filter(({ name }) =>
         /^envoy_(?:metrics|accesslog)_service$/.test(name),
       );

@@ -21,29 +21,29 @@ interface Given extends Partial<typeof inputs> {
 }
 const result = ({ env = {}, ...changes }: Given) =>
   nodeMetadata({ ...inputs, variables: environment(env).values, ...changes });
-function told(changes: Given): NodeMetadata {
-  const made = result(changes);
-  if (!made.ok) throw new Error(JSON.stringify(made.problems));
-  return made.metadata;
+function metadataOf(changes: Given): NodeMetadata {
+  const outcome = result(changes);
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
+  return outcome.metadata;
 }
 function problems(changes: Given): readonly string[] {
-  const made = result(changes);
-  return made.ok ? [] : made.problems.map(({ place, text }) => `${place}: ${text}`);
+  const outcome = result(changes);
+  return outcome.ok ? [] : outcome.problems.map(({ place, text }) => `${place}: ${text}`);
 }
 function warnings(changes: Given): readonly string[] {
-  const made = result(changes);
-  return made.ok ? made.warnings : [];
+  const outcome = result(changes);
+  return outcome.ok ? outcome.warnings : [];
 }
 
 describe('nodeMetadata', () => {
   it('takes ISTIO_META_ names without what they begin with, and no other', () => {
-    const metadata = told({ env: { NOT_AN_ISTIO_META_foo: 'bar', ISTIO_META_foo: 'baz' } });
+    const metadata = metadataOf({ env: { NOT_AN_ISTIO_META_foo: 'bar', ISTIO_META_foo: 'baz' } });
     expect(metadata).toMatchObject({ foo: 'baz' });
     expect(Object.keys(metadata).join()).not.toContain('ISTIO_META_');
   });
 
   it('has version and labels', () => {
-    const metadata = told({
+    const metadata = metadataOf({
       env: { ISTIO_META_ISTIO_VERSION: '1.0.0', ISTIO_METAJSON_LABELS: '{"foo":"bar"}' },
     });
     expect(metadata).toMatchObject({ ISTIO_VERSION: '1.0.0', LABELS: { foo: 'bar' }, foo: 'bar' });
@@ -52,7 +52,7 @@ describe('nodeMetadata', () => {
   it.each([{}, { ISTIO_META_ISTIO_VERSION: '' }])(
     'has the version whose dialect it speaks where none is given: %j',
     (env) => {
-      expect(told({ env })['ISTIO_VERSION']).toMatch(/^1\.26\.\d+$/);
+      expect(metadataOf({ env })['ISTIO_VERSION']).toMatch(/^1\.26\.\d+$/);
     },
   );
 
@@ -61,7 +61,7 @@ describe('nodeMetadata', () => {
       ISTIO_METAJSON_LABELS: '{"l1":"v1","l2":"v2","istio":"sidecar"}',
       ISTIO_METAJSON_ANNOTATIONS: '{"istio.io/enable":"{20: 20}"}',
     };
-    expect(told({ env })).toMatchObject({
+    expect(metadataOf({ env })).toMatchObject({
       l1: 'v1',
       l2: 'v2',
       istio: 'sidecar',
@@ -116,7 +116,7 @@ describe('nodeMetadata', () => {
     const env = { [name]: text, ISTIO_META_OTHER: 'x' };
     const member = / (\w+) is not .*(?:text|object|JSON list|"false")/.exec(flaw)?.[1] ?? 'it';
     expect(warnings({ env })).toEqual([`${flaw}: ${member} is left out`]);
-    expect(told({ env })).toEqual(told({ env: { ISTIO_META_OTHER: 'x' } }));
+    expect(metadataOf({ env })).toEqual(metadataOf({ env: { ISTIO_META_OTHER: 'x' } }));
   });
 
   it.each([
@@ -146,21 +146,23 @@ describe('nodeMetadata', () => {
   });
 
   it('takes a member that is null for one that is not there', () => {
-    expect(told({ env: { ISTIO_METAJSON_X: '{"LABELS":null,"CLUSTER_ID":null}' } })).toMatchObject({
+    expect(
+      metadataOf({ env: { ISTIO_METAJSON_X: '{"LABELS":null,"CLUSTER_ID":null}' } }),
+    ).toMatchObject({
       LABELS: null,
       CLUSTER_ID: null,
     });
   });
 
   it('has the texts of the environment whole', () => {
-    expect(told({ env: { ISTIO_META_A: 'a=b=c', ISTIO_META_EMPTY: '' } })).toMatchObject({
+    expect(metadataOf({ env: { ISTIO_META_A: 'a=b=c', ISTIO_META_EMPTY: '' } })).toMatchObject({
       A: 'a=b=c',
       EMPTY: '',
     });
   });
 
   it('takes of the ISTIO_META_WORKLOAD variables the name alone', () => {
-    const metadata = told({
+    const metadata = metadataOf({
       env: { ISTIO_META_WORKLOAD_NAME: 'web', ISTIO_META_WORKLOAD_X: 'y', ISTIO_META_OWNER: 'o' },
     });
     expect(metadata).toMatchObject({ WORKLOAD_NAME: 'web', OWNER: 'o' });
@@ -168,16 +170,16 @@ describe('nodeMetadata', () => {
   });
 
   it('lets the later of two variables win', () => {
-    expect(told({ env: { ISTIO_META_A: '1', ISTIO_METAJSON_X: '{"A":2}' } })).toMatchObject({
+    expect(metadataOf({ env: { ISTIO_META_A: '1', ISTIO_METAJSON_X: '{"A":2}' } })).toMatchObject({
       A: 2,
     });
-    expect(told({ env: { ISTIO_METAJSON_X: '{"A":2}', ISTIO_META_A: '1' } })).toMatchObject({
+    expect(metadataOf({ env: { ISTIO_METAJSON_X: '{"A":2}', ISTIO_META_A: '1' } })).toMatchObject({
       A: '1',
     });
   });
 
   it('has what the agent knows, whatever the environment says', () => {
-    const metadata = told({
+    const metadata = metadataOf({
       env: {
         POD_NAME: 'pod',
         POD_NAMESPACE: 'ns',
@@ -205,8 +207,8 @@ describe('nodeMetadata', () => {
   });
 
   it('leaves out what it does not know', () => {
-    expect(Object.keys(told({}))).toEqual(['EXCHANGE_KEYS', 'ISTIO_VERSION', 'PROXY_CONFIG']);
-    expect(told({ env: { ISTIO_META_NAME: 'given' } })).toMatchObject({ NAME: 'given' });
+    expect(Object.keys(metadataOf({}))).toEqual(['EXCHANGE_KEYS', 'ISTIO_VERSION', 'PROXY_CONFIG']);
+    expect(metadataOf({ env: { ISTIO_META_NAME: 'given' } })).toMatchObject({ NAME: 'given' });
   });
 
   it('puts the labels of the pod before those of the environment, label by label', () => {
@@ -214,13 +216,17 @@ describe('nodeMetadata', () => {
       ISTIO_METAJSON_LABELS: '{"a":"env","b":"env"}',
       ISTIO_METAJSON_X: '{"LABELS":{"c":"x"}}',
     };
-    expect(told({ env, labels: { a: 'pod' } })['LABELS']).toEqual({ a: 'pod', b: 'env', c: 'x' });
+    expect(metadataOf({ env, labels: { a: 'pod' } })['LABELS']).toEqual({
+      a: 'pod',
+      b: 'env',
+      c: 'x',
+    });
   });
 
   it('leaves out a label that is not a text, with a warning', () => {
-    const made = result({ env: { ISTIO_METAJSON_LABELS: '{"a":1,"b":"2"}' } });
-    expect(made).toMatchObject({ ok: true, metadata: { LABELS: { b: '2' } } });
-    expect(made.ok && made.warnings).toEqual([
+    const outcome = result({ env: { ISTIO_METAJSON_LABELS: '{"a":1,"b":"2"}' } });
+    expect(outcome).toMatchObject({ ok: true, metadata: { LABELS: { b: '2' } } });
+    expect(outcome.ok && outcome.warnings).toEqual([
       'ISTIO_METAJSON_LABELS: the label a is left out: it is not a text',
     ]);
   });
@@ -228,10 +234,10 @@ describe('nodeMetadata', () => {
   it('writes ports as Pilot reads them', () => {
     const ports =
       '[ {"protocol":"TCP","containerPort":80,"other":1}, {"name":"x","containerPort":81} ]';
-    expect(told({ env: { ISTIO_META_POD_PORTS: ports } })['POD_PORTS']).toBe(
+    expect(metadataOf({ env: { ISTIO_META_POD_PORTS: ports } })['POD_PORTS']).toBe(
       '[{"containerPort":80,"protocol":"TCP"},{"name":"x","containerPort":81,"protocol":""}]',
     );
-    expect(told({ env: { ISTIO_METAJSON_X: '{"POD_PORTS":5}' } })['POD_PORTS']).toBe(5);
+    expect(metadataOf({ env: { ISTIO_METAJSON_X: '{"POD_PORTS":5}' } })['POD_PORTS']).toBe(5);
   });
 
   it('takes proxyMetadata for environment, beneath the real one', () => {
@@ -239,7 +245,7 @@ describe('nodeMetadata', () => {
       ...proxyConfig,
       proxyMetadata: { ISTIO_META_A: 'config', ISTIO_META_B: 'config', C: 'config' },
     };
-    const metadata = told({ config, env: { ISTIO_META_A: 'env' } });
+    const metadata = metadataOf({ config, env: { ISTIO_META_A: 'env' } });
     expect(metadata).toMatchObject({ A: 'env', B: 'config' });
     expect(metadata).not.toHaveProperty('C');
   });
@@ -257,7 +263,7 @@ describe('nodeMetadata', () => {
       'proxy.istio.io/config': 'tracing: {lightstep: {accessToken: sesame}}',
       'kubectl.kubernetes.io/last-applied-configuration': 'sesame',
     };
-    const metadata = told({
+    const metadata = metadataOf({
       config: { ...proxyConfig, tracing, proxyMetadata: { TOKEN: 'sesame' } },
       env: {
         TOKEN: 'sesame',
@@ -283,7 +289,7 @@ describe('nodeMetadata', () => {
       'sidecar.istio.io/extraStatTags': 'pod',
       'sidecar.istio.io/inject': 'true',
     };
-    const metadata = told({
+    const metadata = metadataOf({
       annotations,
       env: { ISTIO_METAJSON_A: '{"sidecar.istio.io/extraStatTags":"env"}' },
     });
@@ -295,13 +301,17 @@ describe('nodeMetadata', () => {
   });
 
   it('is the same in whatever order it is told', () => {
-    const one = told({ env: { ISTIO_META_B: '1', ISTIO_METAJSON_LABELS: '{"y":"1","x":"2"}' } });
-    const other = told({ env: { ISTIO_METAJSON_LABELS: '{"x":"2","y":"1"}', ISTIO_META_B: '1' } });
-    expect(JSON.stringify(one)).toBe(JSON.stringify(other));
+    const first = metadataOf({
+      env: { ISTIO_META_B: '1', ISTIO_METAJSON_LABELS: '{"y":"1","x":"2"}' },
+    });
+    const second = metadataOf({
+      env: { ISTIO_METAJSON_LABELS: '{"x":"2","y":"1"}', ISTIO_META_B: '1' },
+    });
+    expect(JSON.stringify(first)).toBe(JSON.stringify(second));
   });
 
   it('takes a name that every object has for a name', () => {
-    const metadata = told({
+    const metadata = metadataOf({
       env: {
         ISTIO_METAJSON_X: '{"__proto__":{"a":1},"constructor":"b"}',
         ISTIO_META_toString: 'c',
@@ -316,7 +326,7 @@ describe('nodeMetadata', () => {
 
   it('replaces half a character, which Envoy refuses', () => {
     expect(
-      told({ env: { ISTIO_METAJSON_X: String.raw`{"a":"\ud800","\udc00":["\ud800"]}` } }),
+      metadataOf({ env: { ISTIO_METAJSON_X: String.raw`{"a":"\ud800","\udc00":["\ud800"]}` } }),
     ).toMatchObject({
       a: '\ufffd',
       '\ufffd': ['\ufffd'],

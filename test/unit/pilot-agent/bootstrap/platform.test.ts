@@ -15,12 +15,12 @@ const missing = '127.0.0.1:1';
 
 let sys: string;
 let servers: Server[];
-let asked: IncomingMessage[];
+let requests: IncomingMessage[];
 
 /** The address of a server that knows these things, by method and path, and nothing else. */
 const serve = async (pages: Readonly<Record<string, string>>): Promise<string> => {
   const server = createServer((request, response) => {
-    asked.push(request);
+    requests.push(request);
     const text = pages[`${request.method ?? ''} ${request.url ?? ''}`];
     if (text === undefined) response.writeHead(404).end('not found');
     else response.end(text);
@@ -36,21 +36,21 @@ const sign = (path: string, text: string) => {
 };
 /** What is known at once, and in the end if that is more. */
 const learn = async (inputs: Partial<PlatformInputs>): Promise<readonly Platform[]> => {
-  const known$ = platform({
+  const platforms$ = platform({
     gcpMetadata: '',
     metadataHost: '',
     sys,
     amazonAddress: missing,
     ...inputs,
   }).pipe(toArray());
-  const known = await lastValueFrom(known$, { defaultValue: [] });
-  return known.filter((_, index) => index === 0 || index === known.length - 1);
+  const platforms = await lastValueFrom(platforms$, { defaultValue: [] });
+  return platforms.filter((_, index) => index === 0 || index === platforms.length - 1);
 };
 
 beforeEach(() => {
   sys = mkdtempSync(join(tmpdir(), 'platform-'));
   servers = [];
-  asked = [];
+  requests = [];
 });
 afterEach(() => {
   for (const server of servers) {
@@ -90,14 +90,14 @@ describe('a machine of Google Cloud', () => {
   it('is not asked for where neither a variable nor the firmware speaks of Google', async () => {
     await serve({ ...all, ...zone });
     expect(await learn({})).toEqual([unknown]);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('is known by all that its metadata server says, after nothing at once', async () => {
     const metadataHost = await serve({ ...all, ...zone });
     expect(await learn({ metadataHost })).toEqual([unknown, { metadata: full, locality: zonal }]);
-    expect(asked.every(({ headers }) => headers['metadata-flavor'] === 'Google')).toBe(true);
-    expect(asked).toHaveLength(8);
+    expect(requests.every(({ headers }) => headers['metadata-flavor'] === 'Google')).toBe(true);
+    expect(requests).toHaveLength(8);
   });
 
   it.each([
@@ -139,7 +139,7 @@ describe('a machine of Google Cloud', () => {
       { metadata: env, locality },
       { metadata: { ...full, ...env }, locality },
     ]);
-    expect(asked.map(({ url }) => url?.split('/').at(-1)).sort()).toEqual([
+    expect(requests.map(({ url }) => url?.split('/').at(-1)).sort()).toEqual([
       'created-by',
       'id',
       'instance-template',
@@ -229,7 +229,7 @@ describe('a machine of Amazon', () => {
     const amazonAddress = await serve(v2('{}'));
     await learn({ amazonAddress });
     expect(
-      asked.map(({ method, headers }) => [
+      requests.map(({ method, headers }) => [
         method,
         headers['x-aws-ec2-metadata-token-ttl-seconds'] ?? headers['x-aws-ec2-metadata-token'],
       ]),
@@ -244,7 +244,7 @@ describe('a machine of Amazon', () => {
     expect((await learn({ amazonAddress })).at(-1)?.metadata).toMatchObject({
       aws_instance_id: 'instance',
     });
-    expect(asked.at(-1)?.headers).not.toHaveProperty('x-aws-ec2-metadata-token');
+    expect(requests.at(-1)?.headers).not.toHaveProperty('x-aws-ec2-metadata-token');
   });
 
   it('says nothing more if nobody answers', async () => {
@@ -269,6 +269,6 @@ describe('a machine of nobody in particular', () => {
     sign('class/dmi/id/product_name', 'Standard PC (Q35 + ICH9, 2009)');
     const amazonAddress = await serve({});
     expect(await learn({ amazonAddress })).toEqual([unknown]);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });

@@ -41,9 +41,9 @@ function variables(
   golden: GoldenCase = {},
   more: Partial<TemplateInputs> = {},
 ): ReadonlyMap<string, Json> {
-  const made = templateVariables({ ...inputsOf(golden), ...more });
-  if (!made.ok) throw new Error(JSON.stringify(made.problems));
-  return made.variables;
+  const result = templateVariables({ ...inputsOf(golden), ...more });
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.variables;
 }
 const configured = (config: Partial<ProxyConfig>) => variables({ config });
 
@@ -264,11 +264,11 @@ describe('templateVariables', () => {
   });
 
   it('has the whole ProxyConfig, whose fields are found by their names in Go', () => {
-    const made = renderTemplate(
+    const result = renderTemplate(
       '{{ .config.DiscoveryAddress }} {{ .config.ServiceCluster }}',
       configured({ discoveryAddress: 'fake:1' }),
     );
-    expect(made).toMatchObject({ ok: true, text: 'fake:1 istio-proxy' });
+    expect(result).toMatchObject({ ok: true, text: 'fake:1 istio-proxy' });
   });
 
   it('has the patterns that are needed with those of the annotations', () => {
@@ -287,14 +287,14 @@ describe('templateVariables', () => {
   it.each(['2001:db8::100:80', 'fake:', '127.0.0.1'])(
     'leaves out a service with the address %s',
     (address) => {
-      const made = templateVariables(
+      const result = templateVariables(
         inputsOf({ config: { tracing: { ...noTracer, zipkin: { address } } } }),
       );
-      expect(made).toMatchObject({
+      expect(result).toMatchObject({
         ok: true,
         warnings: [`tracing.zipkin.address: '${address}' is not host:port: it is left out`],
       });
-      expect(made.ok && made.variables.get('zipkin')).toBeUndefined();
+      expect(result.ok && result.variables.get('zipkin')).toBeUndefined();
       const discovery = templateVariables(inputsOf({ config: { discoveryAddress: address } }));
       expect(discovery).toEqual({
         ok: false,
@@ -313,7 +313,7 @@ describe('templateVariables', () => {
       subjectAltNames: [],
     } as const;
     const tracing = { ...noTracer, zipkin: { address: 'z:1' }, tlsSettings };
-    const made = templateVariables(
+    const result = templateVariables(
       inputsOf({
         config: {
           tracing,
@@ -321,7 +321,7 @@ describe('templateVariables', () => {
         },
       }),
     );
-    expect(made).toMatchObject({
+    expect(result).toMatchObject({
       ok: true,
       warnings: ['tracing', 'envoyMetricsService'].map(
         (place) =>
@@ -338,15 +338,15 @@ describe('templateVariables', () => {
       'envoy_metrics_service_address',
       'envoy_metrics_service_tls',
     ])
-      expect(made.ok && made.variables.get(name)).toBeUndefined();
+      expect(result.ok && result.variables.get(name)).toBeUndefined();
   });
 });
 
-const rendered = (template: string, known: Readonly<Record<string, Json>> = {}) =>
-  renderTemplate(template, new Map(Object.entries(known)));
+const rendered = (template: string, values: Readonly<Record<string, Json>> = {}) =>
+  renderTemplate(template, new Map(Object.entries(values)));
 
 describe('renderTemplate', () => {
-  const known = {
+  const values = {
     name: 'value',
     none: undefined,
     port: 80,
@@ -376,7 +376,7 @@ describe('renderTemplate', () => {
     ['{{ .name -}} {{- .name }}', 'valuevalue'],
     ['} { "a": {"b": 1}}', '} { "a": {"b": 1}}'],
   ])('makes of %j %j', (template, text) => {
-    expect(rendered(template, known)).toEqual({ ok: true, text });
+    expect(rendered(template, values)).toEqual({ ok: true, text });
   });
 
   it('puts values in as they are, trim markers or not', () => {
@@ -403,7 +403,7 @@ describe('renderTemplate', () => {
     ['{{ .name', '{{ is not closed'],
     ['{{/* a comment', '{{ is not closed'],
   ])('refuses %j, with its line', (action, reason) => {
-    expect(rendered(`{{ .name }}\n\n  ${action}\n`, known)).toEqual({
+    expect(rendered(`{{ .name }}\n\n  ${action}\n`, values)).toEqual({
       ok: false,
       reason: `line 3: ${reason}`,
     });
@@ -436,7 +436,7 @@ describe('renderTemplate', () => {
     fc.assert(
       fc.property(
         fc.array(piece).map((all) => all.join('')),
-        (text) => typeof rendered(text, known).ok === 'boolean',
+        (text) => typeof rendered(text, values).ok === 'boolean',
       ),
     );
   });

@@ -7,9 +7,9 @@ import type { Around } from '../../../../src/pilot-agent/check/around.ts';
 import { checkAgent } from '../../../../src/pilot-agent/check/running-agent.ts';
 
 /** What is found of an agent that answers a probe by this. */
-async function found(told: unknown) {
+async function findingsOf(answer: unknown) {
   const configPath = mkdtempSync(join(tmpdir(), 'check-agent-'));
-  const server = createServer((_, response) => response.end(JSON.stringify(told)));
+  const server = createServer((_, response) => response.end(JSON.stringify(answer)));
   onTestFinished(() => {
     server.close();
     rmSync(configPath, { recursive: true });
@@ -24,7 +24,7 @@ it('each reason and each note leads to what to do about it', async () => {
     'Envoy has crashed once in the last 10 min: SIGSEGV',
     'control plane istiod:15012: connection refused, since now',
   ];
-  const findings = await found({ pending, notes });
+  const findings = await findingsOf({ pending, notes });
   expect(findings.map(({ level, what, see }) => [level, what, see])).toEqual([
     ['fail', 'it is not ready: Envoy hangs', 'docs/troubleshooting.md#envoy-hangs'],
     ['warn', notes[0], 'docs/troubleshooting.md#epoch-failed'],
@@ -33,7 +33,7 @@ it('each reason and each note leads to what to do about it', async () => {
 });
 
 it('an agent that is ready, with nothing to note, is in order', async () => {
-  expect(await found({ pending: [], notes: [] })).toMatchObject([
+  expect(await findingsOf({ pending: [], notes: [] })).toMatchObject([
     { level: 'ok', what: 'it is ready' },
   ]);
 });

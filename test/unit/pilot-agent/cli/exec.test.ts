@@ -10,7 +10,7 @@ import { exec } from '../../../../src/pilot-agent/cli/exec.ts';
 describe('exec', () => {
   let folder: string;
   let agent: Server;
-  let asked: string[];
+  let requests: string[];
   /** What the agent answers, one after the other; then 200. */
   let answers: number[];
   /** Made by the command. */
@@ -18,9 +18,9 @@ describe('exec', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'pilot-agent-exec-'));
-    [ran, asked, answers] = [join(folder, 'ran'), [], []];
+    [ran, requests, answers] = [join(folder, 'ran'), [], []];
     agent = createServer(({ method, url }, response) => {
-      asked.push(`${method} ${url} ${existsSync(ran) ? 'after' : 'before'} the command`);
+      requests.push(`${method} ${url} ${existsSync(ran) ? 'after' : 'before'} the command`);
       response.writeHead(answers.shift() ?? 200).end();
     }).listen(0, '127.0.0.1');
     await once(agent, 'listening');
@@ -42,12 +42,12 @@ describe('exec', () => {
   it('runs the command when the agent is ready, then asks the agent to quit', async () => {
     answers = [503];
     await run('touch "$1"');
-    expect(asked).toEqual([ready, ready, quit]);
+    expect(requests).toEqual([ready, ready, quit]);
   });
 
   it('asks the agent to quit after a command that failed too, and fails with its code', async () => {
     await expect(run('touch "$1"; exit 7')).rejects.toMatchObject({ code: 7 });
-    expect(asked).toEqual([ready, quit]);
+    expect(requests).toEqual([ready, quit]);
   });
 
   it.each(['0', '65536', '-1', 'x', ''])(

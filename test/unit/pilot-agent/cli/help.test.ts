@@ -168,8 +168,8 @@ describe('the help page', () => {
     'of $name has the logging flags of all commands if it is the first page only',
     async ({ path }) => {
       const { printed: page } = await run(...path, '--help');
-      const found = Object.keys(logFlags).filter((name) => page.includes(`  --${name} `));
-      expect(found).toEqual(path.length === 0 ? Object.keys(logFlags) : []);
+      const shownFlags = Object.keys(logFlags).filter((name) => page.includes(`  --${name} `));
+      expect(shownFlags).toEqual(path.length === 0 ? Object.keys(logFlags) : []);
     },
   );
 });

@@ -11,9 +11,9 @@ import { Fatal } from '../../../../src/shared/program/exit.ts';
 import { lockFolder } from '../../../../src/pilot-agent/run/start/folder-lock.ts';
 
 const startedAt = Date.UTC(2026, 0, 1);
-const at = startedAt + 192_000;
-const now = new Date(at + 12_000).toISOString();
-const lived = { pid: 7, version: '1', startedAt, at };
+const endedAt = startedAt + 192_000;
+const now = new Date(endedAt + 12_000).toISOString();
+const lived = { pid: 7, version: '1', startedAt, at: endedAt };
 const here = {
   pid: 7,
   version: '1',
@@ -69,7 +69,7 @@ describe('goneFrom', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'last-agent-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
   const gone = async (code?: string) =>
-    (await firstValueFrom(goneFrom(folder, code, at + 12_000), { defaultValue: undefined }))
+    (await firstValueFrom(goneFrom(folder, code, endedAt + 12_000), { defaultValue: undefined }))
       ?.message;
 
   /** Leaves a socket on which nobody listens on it, made at the start. */
@@ -82,7 +82,7 @@ describe('goneFrom', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     utimesSync(join(folder, 'status'), startedAt / 1_000, startedAt / 1_000);
-    utimesSync(folder, at / 1_000, at / 1_000);
+    utimesSync(folder, endedAt / 1_000, endedAt / 1_000);
   }
 
   it.each(['ENOENT', 'ECONNREFUSED'])('tells the end that was kept, after %s', async (code) => {

@@ -24,10 +24,10 @@ describe('what an agent sends of itself', () => {
     await listening;
     await agent.dispose();
   });
-  const listen = (folder: string, said: TopEvent[]) =>
+  const listen = (folder: string, events: TopEvent[]) =>
     liveEvents(folder)
       .pipe(takeUntil(over$))
-      .forEach((event) => void said.push(event));
+      .forEach((event) => void events.push(event));
   const epochs = { event: 'epochs', data: fourEpochs } as const;
   const away = (reason: string) => ({ type: 'away', reason });
 
@@ -58,9 +58,9 @@ describe('what an agent sends of itself', () => {
   it('is away where there is no folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-none-'));
     rmSync(folder, { recursive: true });
-    const said: TopEvent[] = [];
-    const other = listen(folder, said);
-    await expect.poll(() => said).toEqual([away('there is no socket')]);
+    const events: TopEvent[] = [];
+    const other = listen(folder, events);
+    await expect.poll(() => events).toEqual([away('there is no socket')]);
     over$.next();
     await other;
   });

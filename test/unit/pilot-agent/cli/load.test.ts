@@ -10,10 +10,10 @@ const ok = (extra = '') => `HTTP/1.1 200 OK\r\n${extra}Content-Length: 2\r\n\r\n
 describe('startLoad', () => {
   let server: Server | undefined;
 
-  const listen = async (made: Server) => {
-    server = made;
+  const listen = async (newServer: Server) => {
+    server = newServer;
     const [port = 0] = await freePorts(1);
-    await new Promise<void>((resolve) => made.listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => newServer.listen(port, '127.0.0.1', resolve));
     return port;
   };
   /** `answer` gets the socket and how many requests came on it, this one included. */

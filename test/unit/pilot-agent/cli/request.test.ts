@@ -16,7 +16,7 @@ describe('request', () => {
   let port: string;
   let status: number;
   let answer: string;
-  let asked: readonly string[];
+  let received: readonly string[];
   let printed: string;
   let before: readonly Listener[];
 
@@ -28,13 +28,13 @@ describe('request', () => {
   ) => request(method, path, body, { configPath: folder, ...options });
 
   beforeEach(async () => {
-    [status, answer, asked, printed] = [200, 'fine', [], ''];
+    [status, answer, received, printed] = [200, 'fine', [], ''];
     folder = mkdtempSync(join(tmpdir(), 'request-'));
     server = createServer((incoming, response) => {
       let body = '';
       incoming.setEncoding('utf8').on('data', (piece: string) => (body += piece));
       incoming.on('end', () => {
-        asked = [incoming.method ?? '', incoming.url ?? '', body];
+        received = [incoming.method ?? '', incoming.url ?? '', body];
         response.writeHead(status).end(answer);
       });
     }).listen(0, '127.0.0.1');
@@ -94,7 +94,7 @@ describe('request', () => {
     '$what arrives, and the answer is printed with a line break, and nothing else',
     async ({ args: [method, path, body], arrives }) => {
       await run(method, path, body);
-      expect(asked).toEqual(arrives);
+      expect(received).toEqual(arrives);
       expect(printed).toBe('fine\n');
     },
   );

@@ -9,7 +9,7 @@ describe('wait', () => {
   let server: Server;
   let url: string;
   let answers: (readonly [status: number, body: string])[];
-  let asked: number;
+  let requestCount: number;
 
   const run = (options: Partial<WaitCommandOptions> = {}) =>
     wait({
@@ -21,9 +21,9 @@ describe('wait', () => {
     });
 
   beforeEach(async () => {
-    [answers, asked] = [[], 0];
+    [answers, requestCount] = [[], 0];
     server = createServer((_, response) => {
-      asked += 1;
+      requestCount += 1;
       const [status, body] = answers.shift() ?? [200, ''];
       response.writeHead(status).end(body);
     }).listen(0, '127.0.0.1');
@@ -37,7 +37,7 @@ describe('wait', () => {
 
   it('is over when the URL answers with 200', async () => {
     await run();
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
   });
 
   it('asks until it does', async () => {
@@ -48,12 +48,12 @@ describe('wait', () => {
       [204, ''],
     ];
     await run();
-    expect(asked).toBe(5);
+    expect(requestCount).toBe(5);
   });
 
   it('makes one attempt with a time-out of 0 (the Go agent: none)', async () => {
     await run({ timeoutSeconds: '0' });
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
   });
 
   it('ends with 69 when the time is up, and says what was wrong last', async () => {
@@ -98,6 +98,6 @@ describe('wait', () => {
     { options: { url: '' }, why: "--url: '' is not an http or https URL" },
   ])('refuses $options with 64', async ({ options, why }) => {
     await expect(run(options)).rejects.toEqual(new Fatal(why, 64));
-    expect(asked).toBe(0);
+    expect(requestCount).toBe(0);
   });
 });

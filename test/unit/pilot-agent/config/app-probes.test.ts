@@ -146,12 +146,14 @@ describe('appProbes', () => {
 });
 
 describe('metricsTargets', () => {
-  const own = new Map([
+  const ownPorts = new Map([
     [15_020, 'the status port'],
     [15_000, "Envoy's admin port"],
   ]);
-  const one = (value: string) => metricsTargets({ ISTIO_PROMETHEUS_ANNOTATIONS: value }, own);
-  const many = (value: string) => metricsTargets({ PILOT_AGENT_METRICS_TARGETS: value }, own);
+  const annotationTargets = (value: string) =>
+    metricsTargets({ ISTIO_PROMETHEUS_ANNOTATIONS: value }, ownPorts);
+  const listedTargets = (value: string) =>
+    metricsTargets({ PILOT_AGENT_METRICS_TARGETS: value }, ownPorts);
 
   it.each([
     ['nothing', '', []],
@@ -178,7 +180,7 @@ describe('metricsTargets', () => {
       [{ variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 80, path: '/metrics' }],
     ],
   ])('takes %s', (_, value, targets) => {
-    expect(one(value)).toEqual({ targets, flaws: [] });
+    expect(annotationTargets(value)).toEqual({ targets, flaws: [] });
   });
 
   it('takes several, after the annotation', () => {
@@ -186,7 +188,7 @@ describe('metricsTargets', () => {
       ISTIO_PROMETHEUS_ANNOTATIONS: '{"port":"1"}',
       PILOT_AGENT_METRICS_TARGETS: '[{"port":2},{"port":"2","path":"/x"}]',
     };
-    expect(metricsTargets(values, own)).toEqual({
+    expect(metricsTargets(values, ownPorts)).toEqual({
       flaws: [],
       targets: [
         { variable: 'ISTIO_PROMETHEUS_ANNOTATIONS', port: 1, path: '/metrics' },
@@ -197,21 +199,25 @@ describe('metricsTargets', () => {
   });
 
   it.each([
-    ['what is not JSON', one('{'), /not a JSON object/],
-    ['what is not a list', many('{}'), /not a JSON array/],
-    ['no port', one('{"port":"http"}'), /'http' is not a port/],
-    ['a loop over the status port', one('{"port":"15020"}'), /the status port/],
-    ['Envoy a second time', many('[{"port":15000}]'), /Envoy's admin port/],
-    ['what is neither true nor false', one('{"scrape":"maybe"}'), /'maybe' is not true or false/],
-    ['a null', one('{"port":null}'), /not a JSON object/],
-    ['a port beyond all ports', one('{"port":"99999"}'), /'99999' is not a port/],
-    ['a target twice', many('[{"port":1},{"port":"1"}]'), /named twice/],
+    ['what is not JSON', annotationTargets('{'), /not a JSON object/],
+    ['what is not a list', listedTargets('{}'), /not a JSON array/],
+    ['no port', annotationTargets('{"port":"http"}'), /'http' is not a port/],
+    ['a loop over the status port', annotationTargets('{"port":"15020"}'), /the status port/],
+    ['Envoy a second time', listedTargets('[{"port":15000}]'), /Envoy's admin port/],
+    [
+      'what is neither true nor false',
+      annotationTargets('{"scrape":"maybe"}'),
+      /'maybe' is not true or false/,
+    ],
+    ['a null', annotationTargets('{"port":null}'), /not a JSON object/],
+    ['a port beyond all ports', annotationTargets('{"port":"99999"}'), /'99999' is not a port/],
+    ['a target twice', listedTargets('[{"port":1},{"port":"1"}]'), /named twice/],
   ])('refuses %s', (_, result, reason) => {
     expect(result.flaws).toMatchObject([{ text: expect.stringMatching(reason) as string }]);
   });
 
   it('leaves out what is wrong, and has the others', () => {
-    const { targets, flaws } = many(
+    const { targets, flaws } = listedTargets(
       '[{"port":1},{"port":"http"},{"port":2,"scrape":"x"},{"port":3}]',
     );
     expect([targets.map(({ port }) => port), flaws.length]).toEqual([[1, 3], 2]);

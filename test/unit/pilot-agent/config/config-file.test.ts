@@ -5,9 +5,9 @@ import { presentConfig } from '../../../../src/pilot-agent/run/start/present-con
 import { accepted, configOf, problemsOf, type TestConfig } from '../../../support/resolved.ts';
 
 /** What a test says, with a file of this content. */
-function withFile(content: unknown, said: TestConfig = {}): TestConfig {
+function withFile(content: unknown, others: TestConfig = {}): TestConfig {
   const file = readConfigFile('a.yaml', { ok: true, value: content });
-  return { ...said, file, env: { ...file.environment, ...said.env } };
+  return { ...others, file, env: { ...file.environment, ...others.env } };
 }
 
 describe('a configuration file', () => {
@@ -69,7 +69,7 @@ describe('a configuration file', () => {
       discoveryAddress: 'file:1',
       proxyConfig: { discoveryAddress: 'below:1', drainDuration: '7s', connectTimeout: '3s' },
     };
-    const said = withFile(
+    const testConfig = withFile(
       {
         ...file,
         watch: ['/file'],
@@ -86,7 +86,7 @@ describe('a configuration file', () => {
         given: { connectTimeout: '4s' },
       },
     );
-    const { config, sources } = accepted(said);
+    const { config, sources } = accepted(testConfig);
     expect(config).toMatchObject({
       discoveryAddress: 'file:1',
       drainDuration: 7_000,
@@ -108,11 +108,11 @@ describe('a configuration file', () => {
   });
 
   it('gives way to the role and the logging flags of the command line', () => {
-    const said = withFile(
+    const testConfig = withFile(
       { role: 'router', log_target: 'file', log_as_json: true },
       { leftover: ['sidecar'], logFlags: { log_target: 'flag' } },
     );
-    const { config, sources } = accepted(said);
+    const { config, sources } = accepted(testConfig);
     expect([config.role, sources.role]).toEqual(['sidecar', 'argument']);
     expect(config.logging).toEqual({ level: 'info', json: true, targets: ['flag'] });
     expect(presentConfig({ config, sources })).toMatchObject({
@@ -223,13 +223,13 @@ describe('the sources of a file', () => {
       consul,
       { kind: 'consul', name: 's', service: 'web', address: 'https://other:8501' },
     ];
-    const said = withFile({
+    const testConfig = withFile({
       sources,
       kubeconfig: '/k',
       consulTokenFile: '/token',
       consulAddress: 'consul:8500',
     });
-    expect(configOf(said).sources).toEqual([
+    expect(configOf(testConfig).sources).toEqual([
       {
         ...http,
         as: 'envoy',
@@ -289,7 +289,7 @@ describe('the sources of a file', () => {
     ]);
   });
 
-  it.each<[source: unknown, at: string, text: string]>([
+  it.each<[source: unknown, field: string, text: string]>([
     [3, '', 'is not a source: its kind must be one of files, http, kube, consul'],
     [
       { kind: 'ftp', name: 'x' },
@@ -307,18 +307,18 @@ describe('the sources of a file', () => {
     [{ ...http, as: 'all' }, '.as', "'all' is not one of restart, envoy, merge, runtime, secret"],
     [{ ...kube, namespace: 'A' }, '.namespace', "'A' is not the name of a namespace"],
     [{ ...consul, service: 'web' }, '.prefix', 'a source of Consul has either prefix or service'],
-  ])('are refused with their place: %j', (source, at, text) => {
+  ])('are refused with their place: %j', (source, field, text) => {
     expect(problemsOf(withFile({ sources: [source] }))).toEqual([
-      { place: `config file a.yaml: sources[0]${at}`, text },
+      { place: `config file a.yaml: sources[0]${field}`, text },
     ]);
   });
 
   it('have names of their own, beside those of flags as well', () => {
-    const said = withFile(
+    const testConfig = withFile(
       { sources: [http, http, { kind: 'files', name: 'watch', paths: ['/a'] }] },
       { given: { watch: ['/b'] } },
     );
-    expect(problemsOf(said)).toEqual([
+    expect(problemsOf(testConfig)).toEqual([
       { place: 'config file a.yaml: sources[1].name', text: "there is a source 'h' already" },
       { place: '--watch', text: "there is a source 'watch' already" },
     ]);

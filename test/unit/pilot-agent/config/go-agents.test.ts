@@ -43,11 +43,11 @@ describe('a flag of a Go agent', () => {
 
   it.each(ofProxy)('that works changes the configuration by its value: --%s', (name) => {
     const texts = ofKind[flags[name].value] ?? ['one', 'other'];
-    const [one, other] = texts.map((text) =>
+    const [first, second] = texts.map((text) =>
       accepted({ given: { ...besideFlag(name), [name]: text } }),
     );
-    expect(one?.config).not.toEqual(other?.config);
-    expect([one?.warnings, other?.warnings]).toEqual([[], []]);
+    expect(first?.config).not.toEqual(second?.config);
+    expect([first?.warnings, second?.warnings]).toEqual([[], []]);
   });
 
   it.each(ofLog)('that works changes the log by its value: --%s', (name) => {
@@ -55,23 +55,23 @@ describe('a flag of a Go agent', () => {
       name === 'log_output_level'
         ? ['info', 'debug']
         : (ofKind[logFlags[name].value] ?? ['one', 'other']);
-    const [one, other] = values.map((text) => logOptions({ [name]: text }));
-    expect(one).not.toEqual(other);
-    expect([one, other]).toEqual(
+    const [first, second] = values.map((text) => logOptions({ [name]: text }));
+    expect(first).not.toEqual(second);
+    expect([first, second]).toEqual(
       Array(2).fill(expect.objectContaining({ ok: true, warnings: [] })),
     );
   });
 
   it.each(named(rows, 'warned'))('that has no effect is warned of, once: --%s', (name) => {
     const text = name === 'log_stacktrace_level' ? 'error' : 'true';
-    const told = isLogFlag(name)
+    const result = isLogFlag(name)
       ? logOptions({ [name]: text })
       : accepted(
           Object.hasOwn(flags, name)
             ? { given: { [name]: text } }
             : { leftover: [`--${name}=${text}`] },
         );
-    expect(told).toMatchObject({
+    expect(result).toMatchObject({
       ok: true,
       warnings: [expect.stringMatching(new RegExp(`--${name}\\b`))],
     });
@@ -123,11 +123,11 @@ describe('a variable of a Go agent', () => {
 
   it.each(works)('that works changes the configuration by its value: %s', (name) => {
     const beside = name.startsWith('STACKDRIVER') ? { STACKDRIVER_TRACING_ENABLED: 'true' } : {};
-    const [one, other] = (ofVariable[name] ?? ['one', 'other']).map((text) =>
+    const [first, second] = (ofVariable[name] ?? ['one', 'other']).map((text) =>
       accepted({ env: { ...beside, [name]: text } }),
     );
-    expect(one?.config).not.toEqual(other?.config);
-    expect([one?.warnings, other?.warnings]).toEqual([[], []]);
+    expect(first?.config).not.toEqual(second?.config);
+    expect([first?.warnings, second?.warnings]).toEqual([[], []]);
   });
 
   it.each(named(rows, 'warned'))('that has no effect is warned of, once: %s', (name) => {
@@ -170,7 +170,7 @@ describe('a variable of a Go agent', () => {
 
 it.each(refusals)('what a Go agent takes is refused: $given', ({ given }) => {
   const [word = '', text = ''] = given.split(/[ =]/);
-  const said: TestConfig =
+  const testConfig: TestConfig =
     word === 'proxy' ? { leftover: [text] } : { given: { [word.slice(2)]: text } };
-  expect(resolved(said)).toMatchObject({ ok: false, usage: true });
+  expect(resolved(testConfig)).toMatchObject({ ok: false, usage: true });
 });

@@ -47,7 +47,7 @@ describe('the JSON Schema and the program agree', () => {
       !field.includes('.')
     )
       return;
-    const said =
+    const fieldValue =
       repeated === true
         ? []
         : value === 'bool'
@@ -55,7 +55,7 @@ describe('the JSON Schema and the program agree', () => {
           : value === 'json'
             ? { address: 'a:1' }
             : standard;
-    if (said !== '') expect(both({ [name]: said })).toEqual([true, true]);
+    if (fieldValue !== '') expect(both({ [name]: fieldValue })).toEqual([true, true]);
   });
 
   const http = { kind: 'http', name: 'h', url: 'https://host/' };

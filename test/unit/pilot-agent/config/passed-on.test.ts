@@ -4,7 +4,7 @@ import { parseText } from '../../../../src/pilot-agent/config/parse-text.ts';
 import { configOf, flawsOf, type TestConfig } from '../../../support/resolved.ts';
 
 /** What the control plane is told. */
-const told = (said: TestConfig) => proxyConfigJson(configOf(said));
+const passedOn = (testConfig: TestConfig) => proxyConfigJson(configOf(testConfig));
 
 /** One of each kind of field of Istio's API that the agent has no use for. */
 const ofIstio = {
@@ -48,13 +48,13 @@ const ofIstio = {
 
 describe('the control plane', () => {
   it('is told each field of Istio as it was said, in camel or snake case, and nobody is warned', () => {
-    expect(told({ proxyConfig: ofIstio })).toMatchObject(ofIstio);
+    expect(passedOn({ proxyConfig: ofIstio })).toMatchObject(ofIstio);
     const snakeCase = JSON.parse(
       JSON.stringify(ofIstio).replace(/"(\w+)":/g, (name) =>
         name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
       ),
     ) as unknown;
-    expect(told({ proxyConfig: snakeCase })).toMatchObject(ofIstio);
+    expect(passedOn({ proxyConfig: snakeCase })).toMatchObject(ofIstio);
   });
 
   it('is told what no API knows, at its place, beside what the agent goes by', () => {
@@ -62,12 +62,12 @@ describe('the control plane', () => {
       nobody: { knows: [1, null, 'a', { b: true }] },
       tracing: { zipkin: { address: 'z:1', spans: 7 }, later: 'x' },
     };
-    expect(told({ proxyConfig })).toMatchObject(proxyConfig);
+    expect(passedOn({ proxyConfig })).toMatchObject(proxyConfig);
   });
 
   it('is told the effective value of what the agent knows, whatever a lower layer says', () => {
     expect(
-      told({
+      passedOn({
         proxyConfig: { drainDuration: '10s', statusPort: '1' },
         given: { drainDuration: '20s' },
       }),
@@ -89,7 +89,7 @@ describe('the control plane', () => {
       gateway_topology: { forwardClientCertDetails: 4 },
       tracing: { openCensusAgent: { address: 'o:1' } },
     };
-    const json = told({ mesh, proxyConfig, annotation: { nobody: { b: 2 } } }) as Readonly<
+    const json = passedOn({ mesh, proxyConfig, annotation: { nobody: { b: 2 } } }) as Readonly<
       Record<string, unknown>
     >;
     expect(json).toMatchObject({
@@ -113,7 +113,7 @@ describe('the control plane', () => {
         list: ['-----BEGIN PRIVATE KEY-----hunter2', 'x'],
       },
     };
-    const json = told({ proxyConfig });
+    const json = passedOn({ proxyConfig });
     expect(JSON.stringify(json)).not.toContain('hunter2');
     expect(json).toMatchObject({
       readinessProbe: { httpGet: { httpHeaders: [{ name: 'Authorization' }] } },
@@ -122,11 +122,11 @@ describe('the control plane', () => {
   });
 
   it('is told one of two names of the service', () => {
-    expect(told({ proxyConfig: { serviceCluster: 'mine' } })).toMatchObject({
+    expect(passedOn({ proxyConfig: { serviceCluster: 'mine' } })).toMatchObject({
       serviceCluster: 'mine',
     });
     expect(
-      told({ proxyConfig: { serviceCluster: 'mine', tracingServiceName: 0 } }),
+      passedOn({ proxyConfig: { serviceCluster: 'mine', tracingServiceName: 0 } }),
     ).not.toHaveProperty('serviceCluster');
   });
 
@@ -134,7 +134,7 @@ describe('the control plane', () => {
     const proxyConfig = JSON.parse(
       '{"__proto__":{"polluted":1},"tracing":{"__proto__":{"polluted":1}},"constructor":{"prototype":1}}',
     ) as unknown;
-    expect(told({ proxyConfig })).toHaveProperty('constructor', { prototype: 1 });
+    expect(passedOn({ proxyConfig })).toHaveProperty('constructor', { prototype: 1 });
     expect({}).not.toHaveProperty('polluted');
     expect(configOf({ proxyConfig })).not.toHaveProperty('polluted');
   });
@@ -194,7 +194,7 @@ describe('a field that the control plane would refuse the whole proxy for', () =
 
   it('has the values of an alias, and as many levels as there may be', async () => {
     const text = `a: &a {b: [1]}\nc: *a\nd: ${'['.repeat(26)}${']'.repeat(26)}`;
-    expect(told({ layers: { proxyConfig: await parseText(text) } })).toMatchObject({
+    expect(passedOn({ layers: { proxyConfig: await parseText(text) } })).toMatchObject({
       a: { b: [1] },
       c: { b: [1] },
     });

@@ -20,16 +20,16 @@ const variable = 'REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION';
 
 describe('a probe that names no host', () => {
   it.each([
-    { said: undefined, hosts: ['localhost', pod] },
-    { said: 'false', hosts: [pod, 'localhost'] },
-    { said: '0', hosts: [pod, 'localhost'] },
-    { said: 'true', hosts: ['localhost'] },
-    { said: 'T', hosts: ['localhost'] },
-    { said: 'neither', hosts: ['localhost', pod] },
-  ])('tries $hosts where the variable is $said', ({ said, hosts }) => {
+    { value: undefined, hosts: ['localhost', pod] },
+    { value: 'false', hosts: [pod, 'localhost'] },
+    { value: '0', hosts: [pod, 'localhost'] },
+    { value: 'true', hosts: ['localhost'] },
+    { value: 'T', hosts: ['localhost'] },
+    { value: 'neither', hosts: ['localhost', pod] },
+  ])('tries $hosts where the variable is $value', ({ value, hosts }) => {
     const { values } = environment({
       INSTANCE_IP: pod,
-      ...(said !== undefined && { [variable]: said }),
+      ...(value !== undefined && { [variable]: value }),
     });
     expect(askedOf({ ...values, probes: new Map(), metricsTargets: [] }).probeHosts).toEqual(hosts);
   });
@@ -78,21 +78,21 @@ describe('an application at one address', () => {
   }
 
   const probes = {
-    http: async (at: string, hosts: readonly string[]) => {
+    http: async (address: string, hosts: readonly string[]) => {
       const port = await listening(
         createServer((_, response) => response.end()),
-        at,
+        address,
       );
       return firstValueFrom(
         orFailed(probeHttp(http(port), hosts, {}).pipe(map(({ status }) => status))),
         none,
       );
     },
-    tcp: async (at: string, hosts: readonly string[]) => {
-      const port = await listening(createServer(), at);
+    tcp: async (address: string, hosts: readonly string[]) => {
+      const port = await listening(createServer(), address);
       return firstValueFrom(orFailed(openSocket(hosts, port).pipe(map(() => 200))), none);
     },
-    grpc: async (at: string, hosts: readonly string[]) => {
+    grpc: async (address: string, hosts: readonly string[]) => {
       const server = createHttp2Server();
       server.on('stream', (stream) => {
         stream.respond(
@@ -102,7 +102,7 @@ describe('an application at one address', () => {
         stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
         stream.end(Buffer.from([0, 0, 0, 0, 2, 8, 1]));
       });
-      const port = await listening(server, at);
+      const port = await listening(server, address);
       const probe = { kind: 'grpc', timeout: 5_000, port, service: '' } as const;
       return firstValueFrom(
         orFailed(probeGrpc(probe, hosts).pipe(map(({ status }) => status))),
@@ -113,37 +113,37 @@ describe('an application at one address', () => {
 
   it.each(
     (['http', 'tcp', 'grpc'] as const).flatMap((kind) => [
-      { kind, at: pod, hosts: ['localhost', pod], found: 200 },
-      { kind, at: pod, hosts: [pod, 'localhost'], found: 200 },
-      { kind, at: pod, hosts: ['localhost'], found: 'failed' },
-      { kind, at: '127.0.0.1', hosts: ['localhost', pod], found: 200 },
-      { kind, at: '127.0.0.1', hosts: [pod, 'localhost'], found: 200 },
-      { kind, at: '::1', hosts: [pod, 'localhost'], found: 200 },
+      { kind, address: pod, hosts: ['localhost', pod], outcome: 200 },
+      { kind, address: pod, hosts: [pod, 'localhost'], outcome: 200 },
+      { kind, address: pod, hosts: ['localhost'], outcome: 'failed' },
+      { kind, address: '127.0.0.1', hosts: ['localhost', pod], outcome: 200 },
+      { kind, address: '127.0.0.1', hosts: [pod, 'localhost'], outcome: 200 },
+      { kind, address: '::1', hosts: [pod, 'localhost'], outcome: 200 },
     ]),
   )(
-    'a probe over $kind of one at $at, tried at $hosts: $found',
-    async ({ kind, at, hosts, found }) => {
-      expect(await probes[kind](at, hosts)).toBe(found);
+    'a probe over $kind of one at $address, tried at $hosts: $outcome',
+    async ({ kind, address, hosts, outcome }) => {
+      expect(await probes[kind](address, hosts)).toBe(outcome);
     },
   );
 
   it.each([
-    { hosts: ['localhost', pod], at: '127.0.0.1', host: undefined, name: 'localhost' },
-    { hosts: ['localhost', pod], at: pod, host: undefined, name: false },
-    { hosts: [pod, 'localhost'], at: pod, host: undefined, name: false },
-    { hosts: ['localhost'], at: '127.0.0.1', host: '10.0.0.1:443', name: false },
-    { hosts: ['localhost'], at: '127.0.0.1', host: '[fd00::1]:443', name: false },
-    { hosts: [pod], at: pod, host: 'app.example:443', name: 'app.example' },
+    { hosts: ['localhost', pod], address: '127.0.0.1', host: undefined, name: 'localhost' },
+    { hosts: ['localhost', pod], address: pod, host: undefined, name: false },
+    { hosts: [pod, 'localhost'], address: pod, host: undefined, name: false },
+    { hosts: ['localhost'], address: '127.0.0.1', host: '10.0.0.1:443', name: false },
+    { hosts: ['localhost'], address: '127.0.0.1', host: '[fd00::1]:443', name: false },
+    { hosts: [pod], address: pod, host: 'app.example:443', name: 'app.example' },
   ])(
-    'is asked over TLS for $name at $at, with the header Host $host',
-    async ({ hosts, at, host, name }) => {
+    'is asked over TLS for $name at $address, with the header Host $host',
+    async ({ hosts, address, host, name }) => {
       const { key, certChain: cert } = await (await certificateAuthority()).issue();
       const names: unknown[] = [];
       const server = createTlsServer({ key, cert }, (socket) => {
         names.push(socket.servername);
         socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
       });
-      const port = await listening(server, at);
+      const port = await listening(server, address);
       const probe = http(port, {
         secure: true,
         headers: host === undefined ? [] : [['Host', host]],

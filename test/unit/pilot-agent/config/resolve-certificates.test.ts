@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { accepted, configOf } from '../../../support/resolved.ts';
 
-const own = {
+const ownFiles = {
   chain: '/etc/certs/cert-chain.pem',
   key: '/etc/certs/key.pem',
   root: '/etc/certs/root-cert.pem',
@@ -23,7 +23,7 @@ describe('the own certificates', () => {
     const { config, sources } = accepted({ env });
     expect(config.certificates).toEqual([
       { chain: '/s/chain', key: '/s/key', root: '/s/root' },
-      { ...own, key: '/c/key' },
+      { ...ownFiles, key: '/c/key' },
     ]);
     expect(sources.certificates).toBe(
       Object.keys(env)
@@ -33,8 +33,8 @@ describe('the own certificates', () => {
   });
 
   it('are watched once each, however often they are named', () => {
-    expect(configOf().certificates).toEqual([own]);
-    expect(configOf().watched).toEqual(all(own));
+    expect(configOf().certificates).toEqual([ownFiles]);
+    expect(configOf().watched).toEqual(all(ownFiles));
   });
 
   it('an empty path is none, as in 1.1', () => {
@@ -58,14 +58,14 @@ describe('the own certificates', () => {
 describe('the control plane', () => {
   it('with MUTUAL_TLS waits for the client’s three files', () => {
     expect(configOf({ given: { controlPlaneAuthPolicy: 'MUTUAL_TLS' } })).toMatchObject({
-      awaited: all(own),
-      controlPlaneTls: own,
+      awaited: all(ownFiles),
+      controlPlaneTls: ownFiles,
     });
     const env = { ISTIO_META_TLS_CLIENT_CERT_CHAIN: '/c/chain' };
     expect(configOf({ proxyConfig: { controlPlaneAuthPolicy: 1 }, env }).awaited).toEqual([
       '/c/chain',
-      own.key,
-      own.root,
+      ownFiles.key,
+      ownFiles.root,
     ]);
   });
 
@@ -76,8 +76,8 @@ describe('the control plane', () => {
     ).toMatchObject({
       controlPlaneTls: files,
       awaited: all(files),
-      certificates: [own, files],
-      watched: [...all(own), ...all(files)],
+      certificates: [ownFiles, files],
+      watched: [...all(ownFiles), ...all(files)],
     });
   });
 
@@ -85,22 +85,23 @@ describe('the control plane', () => {
     const proxyConfig = { discoveryAddress: 'istiod.istio-system.svc:15012' };
     expect(configOf({ proxyConfig })).toMatchObject({
       controlPlaneAuthPolicy: 'MUTUAL_TLS',
-      awaited: all(own),
+      awaited: all(ownFiles),
     });
     expect(configOf({ proxyConfig, env: { FILE_MOUNTED_CERTS: 'true' } })).toMatchObject({
       controlPlaneAuthPolicy: 'NONE',
       awaited: [],
     });
-    const said = { ...proxyConfig, controlPlaneAuthPolicy: 1 };
+    const changedConfig = { ...proxyConfig, controlPlaneAuthPolicy: 1 };
     expect(
-      configOf({ proxyConfig: said, env: { FILE_MOUNTED_CERTS: 'true' } }).controlPlaneAuthPolicy,
+      configOf({ proxyConfig: changedConfig, env: { FILE_MOUNTED_CERTS: 'true' } })
+        .controlPlaneAuthPolicy,
     ).toBe('MUTUAL_TLS');
   });
 
   it('without TLS needs no file', () => {
     expect(configOf({ env: { PROV_CERT: '/p' } })).toMatchObject({
       awaited: [],
-      watched: all(own),
+      watched: all(ownFiles),
     });
   });
 });
@@ -114,10 +115,10 @@ describe('a service', () => {
         proxyConfig: { [field]: { address: 's:1', tlsSettings } },
       });
       expect(config.certificates).toEqual([
-        own,
+        ownFiles,
         { chain: '/m/chain', key: '/m/key', root: '/m/root' },
       ]);
-      expect(config.watched).toEqual([...all(own), '/m/chain', '/m/key', '/m/root']);
+      expect(config.watched).toEqual([...all(ownFiles), '/m/chain', '/m/key', '/m/root']);
       expect(config.awaited).toEqual(['/m/chain', '/m/key', '/m/root']);
       expect(sources.certificates).toBe('PROXY_CONFIG');
     },
@@ -126,7 +127,7 @@ describe('a service', () => {
   it('in mode MUTUAL without a CA has an empty one, which nobody watches', () => {
     const config = configOf({ proxyConfig: service(mutual) });
     expect(config.certificates.at(-1)).toEqual({ chain: '/m/chain', key: '/m/key', root: '' });
-    expect(config.watched).toEqual([...all(own), '/m/chain', '/m/key']);
+    expect(config.watched).toEqual([...all(ownFiles), '/m/chain', '/m/key']);
   });
 
   it('in mode SIMPLE has a CA alone, which is watched and waited for', () => {
@@ -137,15 +138,15 @@ describe('a service', () => {
         clientCertificate: '/unused',
       }),
     });
-    expect(config.certificates).toEqual([own]);
-    expect(config).toMatchObject({ watched: [...all(own), '/m/root'], awaited: ['/m/root'] });
+    expect(config.certificates).toEqual([ownFiles]);
+    expect(config).toMatchObject({ watched: [...all(ownFiles), '/m/root'], awaited: ['/m/root'] });
   });
 
   it('in mode ISTIO_MUTUAL has the certificates of the mesh, and those under their names (the peer: chain and root swapped)', () => {
     expect(configOf({ proxyConfig: service({ mode: 'ISTIO_MUTUAL' }) })).toMatchObject({
-      certificates: [own],
-      watched: all(own),
-      awaited: all(own),
+      certificates: [ownFiles],
+      watched: all(ownFiles),
+      awaited: all(ownFiles),
     });
     const named = {
       mode: 'ISTIO_MUTUAL',
@@ -170,14 +171,14 @@ describe('a service', () => {
     expect(
       configOf({ env, proxyConfig: service({ ...mutual, caCertificates: '/m/root' }) })
         .certificates,
-    ).toEqual([own, client]);
+    ).toEqual([ownFiles, client]);
     expect(configOf({ env, proxyConfig: service(mutual) }).certificates).toEqual([
-      own,
+      ownFiles,
       client,
       { ...client, root: '' },
     ]);
     expect(configOf({ env, proxyConfig: service({ mode: 'SIMPLE' }) }).watched).toEqual([
-      ...all(own),
+      ...all(ownFiles),
       ...all(client),
     ]);
   });
@@ -188,8 +189,8 @@ describe('a service', () => {
     ['has no TLS', { envoyMetricsService: { address: 'metrics:1' } }],
   ])('needs no file if it %s', (_, proxyConfig) => {
     expect(configOf({ proxyConfig })).toMatchObject({
-      certificates: [own],
-      watched: all(own),
+      certificates: [ownFiles],
+      watched: all(ownFiles),
       awaited: [],
     });
   });
