@@ -20,13 +20,16 @@ const steps = walks
   .slice(1)
   .map((text): readonly [string, readonly Step[]] => {
     const [heading = '', ...lines] = text.split('\n');
-    const found = lines.flatMap((line) => {
+    const walkSteps = lines.flatMap((line) => {
       const [, module, from] = /^\d+\. `([^`]+)`(?: \(from `([^`]+)`\))?: ./.exec(line) ?? [];
       return module === undefined ? [] : [{ module, from }];
     });
     return [
       heading,
-      found.map(({ module, from }, index) => ({ module, from: from ?? found[index - 1]?.module })),
+      walkSteps.map(({ module, from }, index) => ({
+        module,
+        from: from ?? walkSteps[index - 1]?.module,
+      })),
     ];
   });
 
@@ -53,12 +56,12 @@ describe('docs/architecture/walks.md', () => {
       'A proxy refuses an answer',
       'The control plane ends',
     ]);
-    expect(steps.filter(([, found]) => found.length < 6)).toEqual([]);
+    expect(steps.filter(([, walkSteps]) => walkSteps.length < 6)).toEqual([]);
   });
 
   it.each(
-    steps.flatMap(([heading, found]) =>
-      found.slice(1).map(({ module, from = '' }) => ({ heading, from, module })),
+    steps.flatMap(([heading, walkSteps]) =>
+      walkSteps.slice(1).map(({ module, from = '' }) => ({ heading, from, module })),
     ),
   )('$heading: from $from to $module there is an import', ({ from, module }) => {
     expect(importsOf(from).includes(module) || importsOf(module).includes(from)).toBe(true);

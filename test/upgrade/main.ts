@@ -29,8 +29,8 @@ try {
       `${name}: took over ${adopted}, left ${left}, warned of ${warned.length === 0 ? 'nothing' : warned.join(', ')}`,
     );
   }
-  const sum = (of: (load: (typeof loads)[number]) => number) =>
-    loads.reduce((all, load) => all + of(load), 0);
+  const sum = (countOf: (load: (typeof loads)[number]) => number) =>
+    loads.reduce((all, load) => all + countOf(load), 0);
   const failed = sum((load) => load.failed);
   console.log(
     `${sum(({ ok }) => ok)} requests answered, ${failed} failed, ${sum(({ retried }) => retried)} sent once more`,

@@ -31,10 +31,10 @@ export async function istioVerdicts(cases: readonly Case[]): Promise<Verdicts> {
     await eventually(() => connects(port + 4), { within: 60_000 });
     await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
     const verdicts = new Map<string, IstioVerdict>();
-    for (const one of cases)
-      verdicts.set(keyOf(one), {
-        istiod: await verdictOn(one, port + 4),
-        schema: await schemaOn(kube, one),
+    for (const testCase of cases)
+      verdicts.set(keyOf(testCase), {
+        istiod: await verdictOn(testCase, port + 4),
+        schema: await schemaOn(kube, testCase),
       });
     return Object.fromEntries(verdicts);
   } finally {
@@ -43,38 +43,40 @@ export async function istioVerdicts(cases: readonly Case[]): Promise<Verdicts> {
   }
 }
 
-async function schemaOn(kube: KubeApi, one: Case): Promise<string> {
-  const resource = resourceOf(one);
+async function schemaOn(kube: KubeApi, testCase: Case): Promise<string> {
+  const resource = resourceOf(testCase);
   try {
     await kube.ask('POST', `${dirname(pathOf(resource))}?dryRun=All`, resource);
     return '';
   } catch (error) {
-    const said = /\{.*\}/s.exec(error instanceof Error ? error.message : '')?.[0];
-    return (JSON.parse(said ?? '{}') as { readonly message?: string }).message ?? String(error);
+    const answerJson = /\{.*\}/s.exec(error instanceof Error ? error.message : '')?.[0];
+    return (
+      (JSON.parse(answerJson ?? '{}') as { readonly message?: string }).message ?? String(error)
+    );
   }
 }
 
 /** istiod looks at maps in an order of chance: it refuses what it refuses in one of so many. */
 const attempts = 10;
 
-async function verdictOn(one: Case, port: number): Promise<Verdict> {
-  let verdict = await askedOnce(one, port);
+async function verdictOn(testCase: Case, port: number): Promise<Verdict> {
+  let verdict = await askedOnce(testCase, port);
   for (let attempt = 1; attempt < attempts && verdict.refused === ''; attempt += 1)
-    verdict = await askedOnce(one, port);
+    verdict = await askedOnce(testCase, port);
   return verdict;
 }
 
-async function askedOnce(one: Case, port: number): Promise<Verdict> {
-  const object = resourceOf(one);
+async function askedOnce(testCase: Case, port: number): Promise<Verdict> {
+  const object = resourceOf(testCase);
   const [group = '', version = ''] = object.apiVersion.split('/');
-  const kind = { group, version, kind: one.kind };
+  const kind = { group, version, kind: testCase.kind };
   const review = {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
     request: { uid: 'case', operation: 'CREATE', kind, object },
   };
   const { response } = JSON.parse(await posted(port, JSON.stringify(review))) as Review;
-  if (response === undefined) throw new Error(`${keyOf(one)}: istiod does not answer`);
+  if (response === undefined) throw new Error(`${keyOf(testCase)}: istiod does not answer`);
   const { allowed, status, warnings = [] } = response;
   return {
     refused: allowed === true ? '' : (status?.message ?? 'without a reason').trim(),

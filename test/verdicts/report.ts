@@ -8,9 +8,9 @@ export function report(verdicts: Verdicts): string {
   const named = new Set(deviations.flatMap(({ cases }) => cases));
   const all = Object.entries(verdicts);
   const rows = [...new Set(all.map(([name]) => kindOf(name)))].map((kind) => {
-    const its = all.filter(([name]) => kindOf(name) === kind);
-    const refused = its.filter(([, verdict]) => isRefused(verdict)).length;
-    return `| ${kind} | ${its.length} | ${refused} | ${its.filter(([name]) => named.has(name)).length} |`;
+    const verdictsOfKind = all.filter(([name]) => kindOf(name) === kind);
+    const refused = verdictsOfKind.filter(([, verdict]) => isRefused(verdict)).length;
+    return `| ${kind} | ${verdictsOfKind.length} | ${refused} | ${verdictsOfKind.filter(([name]) => named.has(name)).length} |`;
   });
   return [
     '# What Istio says of a resource',

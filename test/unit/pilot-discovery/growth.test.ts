@@ -62,19 +62,20 @@ const rounds = { least: 20, most: 400 };
  * what takes the processor meanwhile only adds to it.
  */
 function costsOf(most: number, ...scenes: readonly [Scene, Scene]): readonly [Cost, Cost] {
-  const [one, other] = scenes.map(({ proxies, yaml }) => {
+  const [firstMesh, secondMesh] = scenes.map(({ proxies, yaml }) => {
     const mesh = meshInProcess('delta', proxies);
     mesh.change([...yaml, workload(0)].join('---\n'));
     return mesh;
   });
-  if (one === undefined || other === undefined) throw new Error('two scenes are compared');
+  if (firstMesh === undefined || secondMesh === undefined)
+    throw new Error('two scenes are compared');
   const less = (before: Cost | undefined, cost: Cost) =>
     before === undefined || cost.all < before.all ? cost : before;
   let best: readonly [Cost, Cost] | undefined;
   for (let round = 1; round <= rounds.most; round += 1) {
     best = [
-      less(best?.[0], one.change(workload(round))),
-      less(best?.[1], other.change(workload(round))),
+      less(best?.[0], firstMesh.change(workload(round))),
+      less(best?.[1], secondMesh.change(workload(round))),
     ];
     if (round >= rounds.least && best[1].all / best[0].all < most) break;
   }

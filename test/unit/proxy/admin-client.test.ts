@@ -24,7 +24,7 @@ describe('adminClient', () => {
   const write = (address: string) => writeFileSync(file, address);
   /** A server that says who it is, and what it was asked. */
   const start = async (
-    at: number | string,
+    portOrPath: number | string,
     name: string,
     listener?: RequestListener,
   ): Promise<Server> => {
@@ -34,8 +34,8 @@ describe('adminClient', () => {
           response.end(`${name} ${request.method ?? ''} ${request.url ?? ''}`)),
     );
     servers.push(server);
-    if (typeof at === 'string') server.listen(at);
-    else server.listen(at, '127.0.0.1');
+    if (typeof portOrPath === 'string') server.listen(portOrPath);
+    else server.listen(portOrPath, '127.0.0.1');
     await once(server, 'listening');
     return server;
   };
@@ -62,8 +62,8 @@ describe('adminClient', () => {
   });
 
   it('asks when it is subscribed to, emits one answer, and completes', async () => {
-    let asked = 0;
-    await start(port(0), 'a', (_, response) => response.writeHead(503).end(`no ${++asked}`));
+    let requestCount = 0;
+    await start(port(0), 'a', (_, response) => response.writeHead(503).end(`no ${++requestCount}`));
     const answer$ = client().request('GET', '/ready');
     expect(await all(answer$)).toEqual([{ ok: true, value: { status: 503, body: 'no 1' } }]);
     expect(await all(answer$)).toEqual([{ ok: true, value: { status: 503, body: 'no 2' } }]);
@@ -206,9 +206,9 @@ describe('adminClient', () => {
     const sockets: Socket[] = [];
     const server = await start(port(0), 'a', () => undefined);
     server.on('connection', (socket) => sockets.push(socket));
-    const asked = once(server, 'request');
+    const requested = once(server, 'request');
     const answers = all(adminClient(file, port(0), scheduler).request('GET', '/', timeoutMs));
-    await asked;
+    await requested;
     scheduler.flush();
     expect(await answers).toMatchObject([
       { ok: false, error: { message: expect.stringMatching(/^nothing within /) as string } },
@@ -220,9 +220,9 @@ describe('adminClient', () => {
   it('gives up on an answer that never ends', async () => {
     const scheduler = new VirtualTimeScheduler();
     const server = await start(port(0), 'a', (_, response) => response.write('half'));
-    const asked = once(server, 'request');
+    const requested = once(server, 'request');
     const answer = only(adminClient(file, port(0), scheduler).request('GET', '/'));
-    await asked;
+    await requested;
     scheduler.flush();
     expect(await answer).toMatchObject({
       ok: false,
@@ -302,7 +302,7 @@ describe('adminClient', () => {
   it('abandons the request when it is unsubscribed from', async () => {
     const server = await start(port(0), 'a', () => undefined);
     const connected = once(server, 'connection') as Promise<[Socket]>;
-    const asked = once(server, 'request');
+    const requested = once(server, 'request');
     const asking = client()
       .request('GET', '/')
       .subscribe({
@@ -310,7 +310,7 @@ describe('adminClient', () => {
         error: (error: unknown) => expect.unreachable(String(error)),
       });
     const [socket] = await connected;
-    await asked;
+    await requested;
     asking.unsubscribe();
     await expect.poll(() => socket.destroyed).toBe(true);
   });

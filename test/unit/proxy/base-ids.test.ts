@@ -19,16 +19,16 @@ const reservations = (id?: number) =>
     ),
   );
 
-const held: ReservedBaseId[] = [];
+const reservedBaseIds: ReservedBaseId[] = [];
 const children: ChildProcess[] = [];
 const files: string[] = [];
 const reserve = (...ids: readonly number[]) => {
   const reserved = reserveBaseId(drawing(...ids));
-  held.push(reserved);
+  reservedBaseIds.push(reserved);
   return reserved.baseId - base;
 };
 afterEach(async () => {
-  for (const one of held.splice(0)) one.release();
+  for (const reservedBaseId of reservedBaseIds.splice(0)) reservedBaseId.release();
   for (const child of children.splice(0)) {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -57,8 +57,8 @@ async function another(
   ];
   const child = spawn(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, got: Number(String(said)) };
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, got: Number(String(output)) };
 }
 
 describe('a base id', () => {
@@ -67,7 +67,7 @@ describe('a base id', () => {
     const [name = ''] = reservations(1);
     expect(statSync(`/dev/shm/${name}`).mode & 0o777).toBe(0o600);
     expect(reserve(1, 2)).toBe(2);
-    for (const one of held) one.release();
+    for (const reservedBaseId of reservedBaseIds) reservedBaseId.release();
     expect(reservations()).toEqual([]);
     expect(reserve(1)).toBe(1);
   });
@@ -100,7 +100,7 @@ describe('a base id', () => {
       return reserved.baseId;
     });
     for (const id of drawn)
-      expect(id).toSatisfy((found: number) => found >= 1 && found * 10 + 9 < 2 ** 31);
+      expect(id).toSatisfy((drawnId: number) => drawnId >= 1 && drawnId * 10 + 9 < 2 ** 31);
     expect(new Set(drawn).size).toBeGreaterThan(15);
   });
 

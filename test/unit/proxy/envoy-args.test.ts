@@ -155,8 +155,8 @@ describe('envoyArgs', () => {
     },
   ])('$what → $option $value', ({ given, option, value }) => {
     const all = args(given);
-    const at = all.indexOf(option);
-    expect(at < 0 ? undefined : all[at + 1]).toBe(value);
+    const index = all.indexOf(option);
+    expect(index < 0 ? undefined : all[index + 1]).toBe(value);
   });
 
   it('passes what server_info is to report, hot restart never disabled', () => {

@@ -171,7 +171,7 @@ describe('a check', () => {
     stage.install(validating('exec sleep 600'));
     const scheduler = new VirtualTimeScheduler(undefined, 19_999);
     const tools = { mkfifo: undefined, setpriv: undefined, sh: undefined };
-    const said: unknown[] = [];
+    const verdicts: unknown[] = [];
     const [binary, config] = [join(stage.root, 'envoy'), join(stage.root, 'a.json')];
     writeFileSync(config, '{}');
     const given = {
@@ -183,16 +183,16 @@ describe('a check', () => {
       scheduler,
     };
     const life = validate(given).subscribe({
-      next: (verdict) => said.push(verdict),
-      error: (error: unknown) => said.push(error),
+      next: (verdict) => verdicts.push(verdict),
+      error: (error: unknown) => verdicts.push(error),
     });
     await expect.poll(() => stage.validated()).toBeDefined();
     scheduler.flush();
-    expect(said).toEqual([]);
+    expect(verdicts).toEqual([]);
     scheduler.maxFrames = 20_000;
     scheduler.flush();
     await expect.poll(() => life.closed).toBe(true);
-    expect(said).toEqual([
+    expect(verdicts).toEqual([
       { kind: 'unchecked', reason: '--mode validate took longer than 20 s', outOfMemory: false },
     ]);
   });

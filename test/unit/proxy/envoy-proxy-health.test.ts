@@ -61,12 +61,12 @@ describe('an epoch', () => {
   it('that was seen LIVE is asked only whether it is ready', async () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp({ state: 'INITIALIZING' });
-    const said: Health[] = [await health(0), await health(0)];
+    const answers: Health[] = [await health(0), await health(0)];
     admin.says({ state: 'LIVE' });
-    said.push(await health(0), await health(0));
+    answers.push(await health(0), await health(0));
     admin.says({ state: 'DRAINING' });
-    said.push(await health(0));
-    expect(said).toEqual(['up', 'up', 'live', 'live', 'up']);
+    answers.push(await health(0));
+    expect(answers).toEqual(['up', 'up', 'live', 'live', 'up']);
     expect(admin.requests).toEqual([
       'GET /ready',
       'GET /ready',
@@ -136,22 +136,22 @@ describe('an epoch', () => {
       const admin = await (await stage.start({})).comesUp();
       if (isKnown) expect(await health(0)).toBe('live');
       admin.behaves('is silent');
-      const asked = admin.requests.length;
-      const said: Health[] = [];
+      const requestsBefore = admin.requests.length;
+      const answers: Health[] = [];
       const start = answerScheduler.frame;
       const life = stage.proxy.health(0).subscribe({
-        next: (answer) => said.push(answer),
+        next: (answer) => answers.push(answer),
         error: (error: unknown) => expect.fail(String(error)),
       });
-      await expect.poll(() => admin.requests.length).toBeGreaterThan(asked);
+      await expect.poll(() => admin.requests.length).toBeGreaterThan(requestsBefore);
       answerScheduler.maxFrames = start + 499;
       answerScheduler.flush();
-      expect(said).toEqual([]);
+      expect(answers).toEqual([]);
       answerScheduler.maxFrames = start + 500;
       answerScheduler.flush();
-      expect(said).toEqual(['unresponsive']);
+      expect(answers).toEqual(['unresponsive']);
       expect(life.closed).toBe(true);
-      expect(admin.requests.slice(asked)).toEqual(['GET /ready']);
+      expect(admin.requests.slice(requestsBefore)).toEqual(['GET /ready']);
     },
   );
 
@@ -194,7 +194,7 @@ describe('of two lineages side by side', () => {
     expect(await health(1)).toBe('live');
     expect(await health(0)).toBe('live');
     expect(await health(1)).toBe('live');
-    expect(firstAdmin.requests.filter((asked) => !asked.includes('config_dump'))).toEqual([
+    expect(firstAdmin.requests.filter((request) => !request.includes('config_dump'))).toEqual([
       ...coming,
       'GET /ready',
     ]);
@@ -287,12 +287,12 @@ describe('of two lineages side by side', () => {
     const given = JSON.parse(second.option('--config-yaml')) as {
       admin: { address: { socket_address: { port_value: number } } };
     };
-    const asked = firstAdmin.requests.length;
+    const requestsBefore = firstAdmin.requests.length;
     expect(await health(1)).toBe('unknown');
     const itself = { baseId: Number(second.option('--base-id')), restartEpoch: 0 };
     const admin = await fakeAdmin(itself, given.admin.address.socket_address.port_value);
     expect(await health(1)).toBe('live');
-    expect(firstAdmin.requests).toHaveLength(asked);
+    expect(firstAdmin.requests).toHaveLength(requestsBefore);
     admin.close();
   });
 });

@@ -55,8 +55,8 @@ describe('while an Envoy runs, a check', () => {
     const { pid } = await stage.start({});
     const validation = stage.installLasting();
     const life = stage.check().subscribe();
-    const score = (of: number | string) =>
-      Number(readFileSync(`/proc/${of}/oom_score_adj`, 'utf8'));
+    const score = (processId: number | string) =>
+      Number(readFileSync(`/proc/${processId}/oom_score_adj`, 'utf8'));
     expect([score(await validation()), score(pid)]).toEqual([1_000, score('self')]);
     life.unsubscribe();
   });

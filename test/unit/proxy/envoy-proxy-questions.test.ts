@@ -99,7 +99,7 @@ describe('a drain', () => {
     const drained$ = stage.proxy.drain(0, 'close');
     await only(stage.proxy.health(0));
     const before = admin.requests.length;
-    expect(admin.requests.filter((asked) => asked.startsWith('POST'))).toEqual([]);
+    expect(admin.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
     await done(drained$);
     await done(drained$);
     expect(admin.requests.slice(before)).toEqual([
@@ -127,9 +127,9 @@ describe('what is in flight', () => {
     ['0 where all gauges are 0', idle, 0],
     ['unknown where there are other gauges only', { 'cluster.a.upstream_rq_active': 5 }, undefined],
     ['unknown where there is none', {}, undefined],
-  ])('is %s', async (_, told, expected) => {
+  ])('is %s', async (_, gauges, expected) => {
     stage = envoyStage();
-    await (await stage.start({})).comesUp({ stats: told });
+    await (await stage.start({})).comesUp({ stats: gauges });
     expect(await active(0)).toBe(expected);
   });
 

@@ -99,9 +99,9 @@ describe('an Envoy that is kept', () => {
       .split(' ');
     expect(Number(session)).not.toBe(Number(read('/proc/self/stat').split(' ')[5]));
     life.unsubscribe();
-    const said = () => read(join(folder, 'envoy.log')).length;
-    const before = said();
-    await expect.poll(() => said()).toBeGreaterThan(before + 20);
+    const logLength = () => read(join(folder, 'envoy.log')).length;
+    const before = logLength();
+    await expect.poll(() => logLength()).toBeGreaterThan(before + 20);
     expect(keepers()).toHaveLength(1);
   });
 
@@ -185,7 +185,7 @@ describe('an Envoy that is kept', () => {
 
   it('has ended in an unknown way where nobody was left to see how', async () => {
     const { exit, pid } = start('exec sleep 60');
-    for (const one of keepers()) process.kill(one, 'SIGKILL');
+    for (const keeper of keepers()) process.kill(keeper, 'SIGKILL');
     process.kill(pid(), 'SIGKILL');
     expect(await exit()).toEqual({ kind: 'unknown', tail: [] });
   });
@@ -194,7 +194,7 @@ describe('an Envoy that is kept', () => {
     const { keeps, pid } = start('exec sleep 60');
     const signals$ = new Subject<Signal>();
     const events: ProcessEvent[] = [];
-    const known = {
+    const adopted = {
       epoch: 1,
       restartEpoch: 0,
       lineage: 0,
@@ -204,7 +204,7 @@ describe('an Envoy that is kept', () => {
       startTime: '1',
       addressFile: '',
     };
-    keeps.watch(known, signals$).subscribe({ next: (event) => events.push(event), error: fail });
+    keeps.watch(adopted, signals$).subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGKILL');
     await expect.poll(() => events.length).toBeGreaterThan(0);
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'unknown' } }]);

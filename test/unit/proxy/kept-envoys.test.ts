@@ -32,8 +32,11 @@ const envoy = (restartEpoch: number) =>
   spawn('sh', ['-c', 'read -r _', 'envoy', ...options(restartEpoch)]);
 const processes = [envoy(0), envoy(1)];
 const [parent, child] = processes;
-const record = (of: typeof parent, fields: Partial<Record<keyof AdoptedEnvoy, unknown>> = {}) => {
-  const pid = of?.pid ?? 0;
+const record = (
+  envoyProcess: typeof parent,
+  fields: Partial<Record<keyof AdoptedEnvoy, unknown>> = {},
+) => {
+  const pid = envoyProcess?.pid ?? 0;
   return {
     epoch: 3,
     restartEpoch: 0,
@@ -46,13 +49,13 @@ const record = (of: typeof parent, fields: Partial<Record<keyof AdoptedEnvoy, un
     ...fields,
   };
 };
-const found = (text: string) => {
+const adoptedPids = (text: string) => {
   writeFileSync(file, text, { mode: 0o600 });
   return adoptedEnvoys(file).map(({ pid }) => pid);
 };
 
 afterAll(() => {
-  for (const one of processes) one.kill('SIGKILL');
+  for (const envoyProcess of processes) envoyProcess.kill('SIGKILL');
   rmSync(folder, { recursive: true });
 });
 
@@ -89,14 +92,14 @@ describe('Envoys that were kept', () => {
     ['with sockets elsewhere', { socketPath: '/etc/s' }],
   ])('are not mistaken: one %s', (_, fields) => {
     expect(
-      found(JSON.stringify([record(parent, fields), record(child, { restartEpoch: 1 })])),
+      adoptedPids(JSON.stringify([record(parent, fields), record(child, { restartEpoch: 1 })])),
     ).toEqual([child?.pid]);
   });
 
   it.each(['', 'garbage', '[', 'null', '{}', '7', '[null, 7, "x", [], {}]'])(
     'are none where the file says %j',
     (text) => {
-      expect(found(text)).toEqual([]);
+      expect(adoptedPids(text)).toEqual([]);
     },
   );
 
@@ -107,9 +110,9 @@ describe('Envoys that were kept', () => {
   });
 
   it('have the sockets that are written down', () => {
-    const [own, elsewhere] = [`${folder}/envoy-7/s`, '/etc/s'];
+    const [ownSocket, elsewhere] = [`${folder}/envoy-7/s`, '/etc/s'];
     const with_ = (socketPath: string) => {
-      const one = spawn('sh', [
+      const envoyProcess = spawn('sh', [
         '-c',
         'read -r _',
         'envoy',
@@ -117,12 +120,12 @@ describe('Envoys that were kept', () => {
         '--socket-path',
         socketPath,
       ]);
-      processes.push(one);
-      return record(one, { socketPath });
+      processes.push(envoyProcess);
+      return record(envoyProcess, { socketPath });
     };
-    const good = with_(own);
+    const good = with_(ownSocket);
     const bad = [with_(elsewhere), { ...good, socketPath: '' }];
-    expect(found(JSON.stringify([good, ...bad]))).toEqual([good.pid]);
+    expect(adoptedPids(JSON.stringify([good, ...bad]))).toEqual([good.pid]);
   });
 
   it.each([
@@ -132,7 +135,7 @@ describe('Envoys that were kept', () => {
   ])('are none where the file %s', (_, spoil) => {
     if (process.getuid?.() !== 0) return;
     const text = JSON.stringify([record(parent)]);
-    expect(found(text)).toEqual([parent?.pid]);
+    expect(adoptedPids(text)).toEqual([parent?.pid]);
     spoil(file);
     expect(adoptedEnvoys(file)).toEqual([]);
     rmSync(file);
@@ -140,9 +143,11 @@ describe('Envoys that were kept', () => {
 
   it('of another user are none', () => {
     if (process.getuid?.() !== 0) return;
-    const one = spawn('sh', ['-c', 'read -r _', 'envoy', ...options(0)], { uid: 65_534 });
-    processes.push(one);
-    expect(found(JSON.stringify([record(one), record(parent)]))).toEqual([parent?.pid]);
+    const foreignEnvoy = spawn('sh', ['-c', 'read -r _', 'envoy', ...options(0)], { uid: 65_534 });
+    processes.push(foreignEnvoy);
+    expect(adoptedPids(JSON.stringify([record(foreignEnvoy), record(parent)]))).toEqual([
+      parent?.pid,
+    ]);
   });
 
   it('are none without a file, and none of another folder', () => {

@@ -54,13 +54,13 @@ describe('memory', () => {
   });
 
   it.each([
-    { own: '1500', pod: '1000', limit: 1000 },
-    { own: '800', pod: '1000', limit: 800 },
-  ])('takes the lowest of several limits: $own in $pod', ({ own, pod, limit }) => {
+    { container: '1500', pod: '1000', limit: 1000 },
+    { container: '800', pod: '1000', limit: 800 },
+  ])('takes the lowest of several limits: $container in $pod', ({ container, pod, limit }) => {
     write({
       'proc/self/cgroup': '0::/pod/container',
       'sys/fs/cgroup/pod/memory.max': pod,
-      'sys/fs/cgroup/pod/container/memory.max': own,
+      'sys/fs/cgroup/pod/container/memory.max': container,
       'sys/fs/cgroup/pod/container/memory.current': '300',
     });
     expect(memory(root)?.limit).toBe(limit);

@@ -126,13 +126,13 @@ describe('mergeOverride', () => {
       });
       return merged.ok ? (JSON.parse(merged.text) as object) : merged.reason;
     };
-    const [fixed, own] = [
+    const [fixed, adminLayer] = [
       { name: 'a', static_layer: {} },
       { name: 'b', admin_layer: {} },
     ];
     expect(await layered([fixed])).toEqual({
       layered_runtime: { layers: [fixed, { name: 'pilot-agent', admin_layer: {} }] },
     });
-    expect(await layered([own])).toEqual({ layered_runtime: { layers: [own] } });
+    expect(await layered([adminLayer])).toEqual({ layered_runtime: { layers: [adminLayer] } });
   });
 });

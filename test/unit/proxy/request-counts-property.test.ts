@@ -47,7 +47,7 @@ type Printed = string;
 function histogram(name: string, times: Bins): Printed {
   if (times.size === 0) return `${name}: No recorded values`;
   const totals = [...times]
-    .map(([from, { width, count: of }]) => `${from},${width}:${of}`)
+    .map(([from, { width, count: binCount }]) => `${from},${width}:${binCount}`)
     .join(', ');
   return `${name}:\n  totals=${totals}\n  intervals=1,1:1\n  summary=P0(1,1) P50(1,1)`;
 }
@@ -85,13 +85,13 @@ const printed = service.chain((given) => {
 /** The sum of several: undefined where nobody has counted. */
 function sum(all: ReadonlyMap<string, Counted>) {
   if (all.size === 0) return undefined;
-  const total = (of: 'requests' | 'failures') =>
-    [...all.values()].reduce((before, one) => before + one[of], 0);
-  const times = [...all.values()].flatMap((one) =>
-    [...one.times.entries()].map(([from, { count: of }]) => [from, of] as const),
+  const total = (field: 'requests' | 'failures') =>
+    [...all.values()].reduce((before, summand) => before + summand[field], 0);
+  const times = [...all.values()].flatMap((summand) =>
+    [...summand.times.entries()].map(([from, { count: binCount }]) => [from, binCount] as const),
   );
   const byRange = new Map<number, number>();
-  for (const [from, of] of times) byRange.set(from, (byRange.get(from) ?? 0) + of);
+  for (const [from, binCount] of times) byRange.set(from, (byRange.get(from) ?? 0) + binCount);
   return { requests: total('requests'), failures: total('failures'), times: byRange };
 }
 
@@ -99,7 +99,9 @@ function counts(direction: ReturnType<typeof serviceCounts>['inbound']) {
   return (
     direction && {
       ...direction,
-      times: new Map([...(direction.times ?? [])].map(([from, { count: of }]) => [from, of])),
+      times: new Map(
+        [...(direction.times ?? [])].map(([from, { count: binCount }]) => [from, binCount]),
+      ),
     }
   );
 }

@@ -107,12 +107,12 @@ describe('a histogram', () => {
 
 describe('the listeners of an Envoy', () => {
   it('have their names and where they listen', () => {
-    const at = (name: string, local_address: object) => ({ name, local_address });
+    const listenerAt = (name: string, local_address: object) => ({ name, local_address });
     const statuses = [
-      at('in', { socket_address: { address: '0.0.0.0', port_value: 15006 } }),
-      at('six', { socket_address: { address: '::1', port_value: 80 } }),
-      at('pipe', { pipe: { path: '/run/a' } }),
-      at('within', { envoy_internal_address: { server_listener_name: 'x' } }),
+      listenerAt('in', { socket_address: { address: '0.0.0.0', port_value: 15006 } }),
+      listenerAt('six', { socket_address: { address: '::1', port_value: 80 } }),
+      listenerAt('pipe', { pipe: { path: '/run/a' } }),
+      listenerAt('within', { envoy_internal_address: { server_listener_name: 'x' } }),
       3,
     ];
     const all = listenersIn(JSON.stringify({ listener_statuses: statuses })) ?? [];
@@ -123,7 +123,10 @@ describe('the listeners of an Envoy', () => {
       'within x',
       ' ',
     ]);
-    expect(all.map((one) => statsNameOf(one)).slice(0, 2)).toEqual(['0.0.0.0_15006', '[__1]_80']);
+    expect(all.map((listener) => statsNameOf(listener)).slice(0, 2)).toEqual([
+      '0.0.0.0_15006',
+      '[__1]_80',
+    ]);
   });
 
   it.each([

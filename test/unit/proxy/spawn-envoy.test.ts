@@ -22,8 +22,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 /** Runs a program to its end, and resolves to how it ended and what it said. */
 async function run(
   mkfifo: string | undefined,
-): Promise<{ readonly events: readonly ProcessEvent[]; readonly said: readonly string[] }> {
-  const said: string[] = [];
+): Promise<{ readonly events: readonly ProcessEvent[]; readonly messages: readonly string[] }> {
+  const messages: string[] = [];
   const [binary, args] = ['/bin/sh', ['-c', 'echo a word >&2; exit 3']];
   const options = {
     binary,
@@ -34,11 +34,11 @@ async function run(
   } as const;
   const life$ = spawnEnvoy({
     ...options,
-    onLine: ({ message }) => said.push(message),
+    onLine: ({ message }) => messages.push(message),
     signals$: NEVER,
     scheduler: asyncScheduler,
   });
-  return { events: await firstValueFrom(life$.pipe(toArray()), { defaultValue: [] }), said };
+  return { events: await firstValueFrom(life$.pipe(toArray()), { defaultValue: [] }), messages };
 }
 
 /** How many descriptors of this process lead into the folder. */
@@ -50,12 +50,12 @@ function open(): number {
 }
 
 it('what Envoy says is read over a FIFO of which nothing stays', async () => {
-  const { events, said } = await run(findExecutable('mkfifo', process.env['PATH']));
+  const { events, messages } = await run(findExecutable('mkfifo', process.env['PATH']));
   expect(events.at(-1)).toMatchObject({
     type: 'exited',
     exit: { kind: 'failed', code: 3, tail: ['a word'] },
   });
-  expect(said).toEqual(['a word']);
+  expect(messages).toEqual(['a word']);
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -63,8 +63,8 @@ it('where a FIFO cannot be opened for writing, Envoy runs without, and no descri
   const mkfifo = join(folder, 'mkfifo');
   writeFileSync(mkfifo, '#!/bin/sh\nmkdir "$3"\n'); // a folder can be opened for reading only
   chmodSync(mkfifo, 0o755);
-  const { events, said } = await run(mkfifo);
+  const { events, messages } = await run(mkfifo);
   expect(events.at(-1)).toMatchObject({ type: 'exited', exit: { kind: 'failed', code: 3 } });
-  expect(said.join()).toContain('no FIFO can be made');
+  expect(messages.join()).toContain('no FIFO can be made');
   expect(open()).toBe(0);
 });

@@ -139,7 +139,7 @@ it('replaces what an agent that was killed has left there, whoever may have been
   });
   stale$.subscribe();
   chmodSync(join(folder, 'envoy-rev0.json'), 0o644);
-  const seen = await lastValueFrom(
+  const contentAndMode = await lastValueFrom(
     withConfigFile(generated, join(folder, 'envoy-rev0'), {
       use: (path) =>
         of(`${readFileSync(path, 'utf8')} ${(statSync(path).mode & 0o777).toString(8)}`),
@@ -147,7 +147,7 @@ it('replaces what an agent that was killed has left there, whoever may have been
     }),
     { defaultValue: '' },
   );
-  expect(seen).toBe('{"admin":{}} 600');
+  expect(contentAndMode).toBe('{"admin":{}} 600');
 });
 
 it('says why there is none', async () => {

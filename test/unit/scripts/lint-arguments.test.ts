@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 type Rules = Readonly<Record<'givenValues' | 'namedArguments', Rule.RuleModule>>;
 
 /** The lines of a file of ours that a rule finds. */
-async function found(rule: keyof Rules, lines: readonly string[]): Promise<readonly number[]> {
+async function linesFound(rule: keyof Rules, lines: readonly string[]): Promise<readonly number[]> {
   const rules = (await import(resolve('scripts/lint-arguments.mjs'))) as Rules;
   const folder = mkdtempSync(join(tmpdir(), 'lint-arguments-'));
   const filename = join(folder, 'src/some.ts');
@@ -40,7 +40,7 @@ it('a boolean that is an argument of a function of the program is found', async 
     'export const bad = drain(0, true);',
     'export const nested = drain(0, !drain(1, false));',
   ];
-  expect(await found('namedArguments', lines)).toEqual([6, 7]);
+  expect(await linesFound('namedArguments', lines)).toEqual([6, 7]);
 });
 
 it('a default of a parameter is found, and not one that is the world', async () => {
@@ -52,5 +52,5 @@ it('a default of a parameter is found, and not one that is the world', async () 
     "export function worse(name: string, namespace = 'default') { return name + namespace; }",
     'export class Worst { at(port = 80) { return port; } }',
   ];
-  expect(await found('givenValues', lines)).toEqual([4, 5, 6]);
+  expect(await linesFound('givenValues', lines)).toEqual([4, 5, 6]);
 });

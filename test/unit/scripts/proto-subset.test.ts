@@ -28,7 +28,7 @@ const nested = (message: DescMessage): readonly DescMessage[] => [
 
 /** How a field is written: its type on the wire, and whether it may be repeated. */
 function written(field: DescField): string {
-  const one = (
+  const valueType = (
     kind: 'scalar' | 'message' | 'enum',
     { scalar, message, enum: named }: Pick<DescField, 'scalar' | 'message' | 'enum'>,
   ) => {
@@ -41,11 +41,11 @@ function written(field: DescField): string {
   };
   switch (field.fieldKind) {
     case 'list':
-      return `repeated ${one(field.listKind, field)}`;
+      return `repeated ${valueType(field.listKind, field)}`;
     case 'map':
-      return `map<${ScalarType[field.mapKey].toLowerCase()}, ${one(field.mapKind, field)}>`;
+      return `map<${ScalarType[field.mapKey].toLowerCase()}, ${valueType(field.mapKind, field)}>`;
     default:
-      return one(field.fieldKind, field);
+      return valueType(field.fieldKind, field);
   }
 }
 
@@ -68,16 +68,17 @@ describe("what is generated of Envoy's API", () => {
         const other = all.lookup(otherNames[message.typeName] ?? message.typeName);
         if (!(other instanceof protobuf.Type)) return [`${message.typeName} is not published`];
         return message.fields.flatMap((field) => {
-          const its = other.fieldsArray.find(({ id }) => id === field.number);
-          if (its === undefined)
+          const publishedField = other.fieldsArray.find(({ id }) => id === field.number);
+          if (publishedField === undefined)
             return [`${message.typeName}.${field.name} = ${field.number} is not published`];
           const [here, there] = [
             `${written(field)} ${field.name}`,
-            `${publishedAs(its)} ${its.name}`,
+            `${publishedAs(publishedField)} ${publishedField.name}`,
           ];
           // A message that is only passed on is bytes: the same on the wire.
           const isPassedOn =
-            its.resolvedType instanceof protobuf.Type && here === `bytes ${its.name}`;
+            publishedField.resolvedType instanceof protobuf.Type &&
+            here === `bytes ${publishedField.name}`;
           return here === there || isPassedOn
             ? []
             : [`${message.typeName}: ${here} is published as ${there}`];

@@ -20,17 +20,17 @@ describe('changedEntries', () => {
   it('has the names of a folder that are named, once each, and tells the first event alone', () => {
     const changed = looked();
     expect(add(changed, 'a', 'b', 'a')).toEqual([true, false, false]);
-    const taken = changed.take();
-    expect(namesIn(taken)).toEqual(['a', 'b']);
-    expect(namesIn(taken, '/other')).toEqual([]);
+    const changes = changed.take();
+    expect(namesIn(changes)).toEqual(['a', 'b']);
+    expect(namesIn(changes, '/other')).toEqual([]);
     expect(add(changed, 'c')).toEqual([true]);
   });
 
   it('knows a path that is named itself, and nothing of folders then', () => {
     const changed = looked();
     changed.add({ folder: undefined, name: '/file' });
-    const taken = changed.take();
-    expect([[...taken.named], namesIn(taken)]).toEqual([['/file'], []]);
+    const changes = changed.take();
+    expect([[...changes.named], namesIn(changes)]).toEqual([['/file'], []]);
   });
 
   it.each([

@@ -25,17 +25,17 @@ describe('hashFiles', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  const at = (name: string) => join(root, name);
-  const hash = (...names: string[]) => firstValueFrom(hashFiles(names.map(at)), none);
+  const pathOf = (name: string) => join(root, name);
+  const hash = (...names: string[]) => firstValueFrom(hashFiles(names.map(pathOf)), none);
 
   it('covers name, length and content of three files and the absence of a fourth', async () => {
-    const paths = ['cert.pem', 'key.pem', 'root-cert.pem'].map(at);
+    const paths = ['cert.pem', 'key.pem', 'root-cert.pem'].map(pathOf);
     for (const path of paths) await writeFile(path, path);
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
     const expected = sha256(
       JSON.stringify([
         ...paths.map((path) => [path, path.length, sha256(path)]),
-        [at('missing-file')],
+        [pathOf('missing-file')],
       ]),
     );
     expect(await hash('cert.pem', 'key.pem', 'root-cert.pem', 'missing-file')).toBe(expected);
@@ -44,30 +44,30 @@ describe('hashFiles', () => {
   });
 
   it('emits one reading a subscription and completes', async () => {
-    const hash$ = hashFiles([at('key.pem')]);
-    await writeFile(at('key.pem'), 'one');
-    const one = await firstValueFrom(hash$.pipe(toArray()), { defaultValue: [] });
-    await writeFile(at('key.pem'), 'two');
-    const two = await firstValueFrom(hash$.pipe(toArray()), { defaultValue: [] });
-    expect([one.length, two.length]).toEqual([1, 1]);
-    expect(one).not.toEqual(two);
+    const hash$ = hashFiles([pathOf('key.pem')]);
+    await writeFile(pathOf('key.pem'), 'one');
+    const firstReading = await firstValueFrom(hash$.pipe(toArray()), { defaultValue: [] });
+    await writeFile(pathOf('key.pem'), 'two');
+    const secondReading = await firstValueFrom(hash$.pipe(toArray()), { defaultValue: [] });
+    expect([firstReading.length, secondReading.length]).toEqual([1, 1]);
+    expect(firstReading).not.toEqual(secondReading);
   });
 
   it('tells an empty file from an absent one', async () => {
     const absent = await hash('key.pem');
-    await writeFile(at('key.pem'), '');
+    await writeFile(pathOf('key.pem'), '');
     expect(await hash('key.pem')).not.toBe(absent);
   });
 
   it('takes what is not a regular file as absent, and does not hang on a FIFO', async () => {
     const absent = await hash('key.pem');
-    await mkdir(at('key.pem'));
+    await mkdir(pathOf('key.pem'));
     expect(await hash('key.pem')).toBe(absent);
-    await rm(at('key.pem'), { recursive: true });
-    execFileSync('mkfifo', [at('key.pem')]);
+    await rm(pathOf('key.pem'), { recursive: true });
+    execFileSync('mkfifo', [pathOf('key.pem')]);
     expect(await hash('key.pem')).toBe(absent);
-    await rm(at('key.pem'));
-    await symlink('key.pem', at('key.pem'));
+    await rm(pathOf('key.pem'));
+    await symlink('key.pem', pathOf('key.pem'));
     expect(await hash('key.pem')).toBe(absent);
   });
 
@@ -78,35 +78,35 @@ describe('hashFiles', () => {
   });
 
   it('ends when nobody waits for it any more', async () => {
-    execFileSync('truncate', ['-s', '60M', at('large')]);
+    execFileSync('truncate', ['-s', '60M', pathOf('large')]);
     const open = () =>
-      readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === at('large')).length;
-    const reading = hashFiles([at('large')]).subscribe();
+      readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === pathOf('large')).length;
+    const reading = hashFiles([pathOf('large')]).subscribe();
     await expect.poll(open).toBe(1);
     reading.unsubscribe();
     await expect.poll(open).toBe(0);
   });
 
   it('reads through links', async () => {
-    await writeFile(at('target'), 'one');
-    await symlink('target', at('key.pem'));
+    await writeFile(pathOf('target'), 'one');
+    await symlink('target', pathOf('key.pem'));
     const before = await hash('key.pem');
-    await writeFile(at('target'), 'two');
+    await writeFile(pathOf('target'), 'two');
     expect(await hash('key.pem')).not.toBe(before);
   });
 
   it('sees the last byte of a large file', async () => {
     const content = randomBytes(20 * 1024 * 1024);
-    await writeFile(at('bundle.pem'), content);
+    await writeFile(pathOf('bundle.pem'), content);
     const before = await hash('bundle.pem');
     content[content.length - 1] = 255 - (content.at(-1) ?? 0);
-    await writeFile(at('bundle.pem'), content);
+    await writeFile(pathOf('bundle.pem'), content);
     expect(await hash('bundle.pem')).not.toBe(before);
   });
 
   it('differs with the order of the list', async () => {
-    await writeFile(at('a'), 'same');
-    await writeFile(at('b'), 'same');
+    await writeFile(pathOf('a'), 'same');
+    await writeFile(pathOf('b'), 'same');
     expect(await hash('a', 'b')).not.toBe(await hash('b', 'a'));
   });
 
@@ -119,8 +119,8 @@ describe('hashFiles', () => {
         const file = length === null ? null : content.slice(start, (start += length));
         files.push(file);
         await (file === null
-          ? rm(at(`${index}`), { force: true })
-          : writeFile(at(`${index}`), file));
+          ? rm(pathOf(`${index}`), { force: true })
+          : writeFile(pathOf(`${index}`), file));
       }
       return { files, hash: await hash('0', '1', '2') };
     };
@@ -130,10 +130,10 @@ describe('hashFiles', () => {
         cuts,
         cuts,
         async (content, left, right) => {
-          const one = await layOut(content, left);
-          const two = await layOut(content, right);
-          expect(one.hash === two.hash).toBe(
-            JSON.stringify(one.files) === JSON.stringify(two.files),
+          const leftLayout = await layOut(content, left);
+          const rightLayout = await layOut(content, right);
+          expect(leftLayout.hash === rightLayout.hash).toBe(
+            JSON.stringify(leftLayout.files) === JSON.stringify(rightLayout.files),
           );
         },
       ),

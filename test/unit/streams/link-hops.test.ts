@@ -11,7 +11,7 @@ describe('linkHops', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  const at = (name: string) => join(root, name);
+  const pathOf = (name: string) => join(root, name);
   /** The hops below the temp folder; the folders above it are the same in every test. */
   const hopsOf = async (path: string) =>
     [...(await linkHops(path)).keys()]
@@ -19,9 +19,9 @@ describe('linkHops', () => {
       .map((hop) => relative(root, hop));
 
   it('names each folder on the way and the file', async () => {
-    await mkdir(at('etc/certs'), { recursive: true });
-    await writeFile(at('etc/certs/key.pem'), 'key');
-    expect(await hopsOf(at('etc/certs/key.pem'))).toEqual([
+    await mkdir(pathOf('etc/certs'), { recursive: true });
+    await writeFile(pathOf('etc/certs/key.pem'), 'key');
+    expect(await hopsOf(pathOf('etc/certs/key.pem'))).toEqual([
       'etc',
       'etc/certs',
       'etc/certs/key.pem',
@@ -30,11 +30,11 @@ describe('linkHops', () => {
   });
 
   it('names the links and folders of a Kubernetes volume', async () => {
-    await mkdir(at('..2024_01'));
-    await writeFile(at('..2024_01/key.pem'), 'key');
-    await symlink('..2024_01', at('..data'));
-    await symlink('..data/key.pem', at('key.pem'));
-    expect(await hopsOf(at('key.pem'))).toEqual([
+    await mkdir(pathOf('..2024_01'));
+    await writeFile(pathOf('..2024_01/key.pem'), 'key');
+    await symlink('..2024_01', pathOf('..data'));
+    await symlink('..data/key.pem', pathOf('key.pem'));
+    expect(await hopsOf(pathOf('key.pem'))).toEqual([
       'key.pem',
       '..data',
       '..2024_01',
@@ -43,18 +43,24 @@ describe('linkHops', () => {
   });
 
   it('follows chained links, relative and absolute, into other folders', async () => {
-    await mkdir(at('a'));
-    await mkdir(at('b'));
-    await writeFile(at('b/key.pem'), 'key');
-    await symlink(at('b/link'), at('a/key.pem'));
-    await symlink('.././b//key.pem', at('b/link'));
-    expect(await hopsOf(at('a/key.pem'))).toEqual(['a', 'a/key.pem', 'b', 'b/link', 'b/key.pem']);
+    await mkdir(pathOf('a'));
+    await mkdir(pathOf('b'));
+    await writeFile(pathOf('b/key.pem'), 'key');
+    await symlink(pathOf('b/link'), pathOf('a/key.pem'));
+    await symlink('.././b//key.pem', pathOf('b/link'));
+    expect(await hopsOf(pathOf('a/key.pem'))).toEqual([
+      'a',
+      'a/key.pem',
+      'b',
+      'b/link',
+      'b/key.pem',
+    ]);
   });
 
   it('takes .. from where the link led, as the kernel does', async () => {
-    await mkdir(at('deep/er'), { recursive: true });
-    await writeFile(at('deep/key.pem'), 'key');
-    await symlink('deep/er', at('link'));
+    await mkdir(pathOf('deep/er'), { recursive: true });
+    await writeFile(pathOf('deep/key.pem'), 'key');
+    await symlink('deep/er', pathOf('link'));
     expect(await hopsOf(`${root}/link/../key.pem`)).toEqual([
       'link',
       'deep',
@@ -64,31 +70,31 @@ describe('linkHops', () => {
   });
 
   it('ends with the entry that is to appear in the nearest existing folder', async () => {
-    await mkdir(at('etc'));
-    expect(await hopsOf(at('etc/certs/new/key.pem'))).toEqual(['etc', 'etc/certs']);
-    expect((await linkHops(at('etc/certs/new/key.pem'))).get(at('etc/certs'))).toBe('');
-    await symlink('nowhere/key.pem', at('etc/certs'));
-    expect(await hopsOf(at('etc/certs'))).toEqual(['etc', 'etc/certs', 'etc/nowhere']);
+    await mkdir(pathOf('etc'));
+    expect(await hopsOf(pathOf('etc/certs/new/key.pem'))).toEqual(['etc', 'etc/certs']);
+    expect((await linkHops(pathOf('etc/certs/new/key.pem'))).get(pathOf('etc/certs'))).toBe('');
+    await symlink('nowhere/key.pem', pathOf('etc/certs'));
+    expect(await hopsOf(pathOf('etc/certs'))).toEqual(['etc', 'etc/certs', 'etc/nowhere']);
   });
 
   it('ends with a file that stands where a folder should be', async () => {
-    await writeFile(at('certs'), 'not a folder');
-    expect(await hopsOf(at('certs/key.pem'))).toEqual(['certs']);
+    await writeFile(pathOf('certs'), 'not a folder');
+    expect(await hopsOf(pathOf('certs/key.pem'))).toEqual(['certs']);
   });
 
   it('gives up in a loop of links', async () => {
-    await symlink('b', at('a'));
-    await symlink('a', at('b'));
-    await symlink('self/self', at('self'));
-    expect(await hopsOf(at('a'))).toEqual(['a', 'b']);
-    expect(await hopsOf(at('self'))).toEqual(['self']);
+    await symlink('b', pathOf('a'));
+    await symlink('a', pathOf('b'));
+    await symlink('self/self', pathOf('self'));
+    expect(await hopsOf(pathOf('a'))).toEqual(['a', 'b']);
+    expect(await hopsOf(pathOf('self'))).toEqual(['self']);
   });
 
   it('follows 40 links and not one more', async () => {
-    await writeFile(at('0'), 'key');
-    for (let n = 1; n <= 41; n++) await symlink(`${n - 1}`, at(`${n}`));
-    expect(await hopsOf(at('40'))).toContain('0');
-    expect(await hopsOf(at('41'))).not.toContain('0');
+    await writeFile(pathOf('0'), 'key');
+    for (let n = 1; n <= 41; n++) await symlink(`${n - 1}`, pathOf(`${n}`));
+    expect(await hopsOf(pathOf('40'))).toContain('0');
+    expect(await hopsOf(pathOf('41'))).not.toContain('0');
   });
 
   it('resolves a relative path against the working directory', async () => {
@@ -98,15 +104,17 @@ describe('linkHops', () => {
   });
 
   it('gives a replaced entry another identity', async () => {
-    await writeFile(at('key.pem'), 'key');
-    const before = await linkHops(at('key.pem'));
-    await writeFile(at('new'), 'key');
-    await rename(at('new'), at('key.pem'));
-    expect((await linkHops(at('key.pem'))).get(at('key.pem'))).not.toBe(before.get(at('key.pem')));
+    await writeFile(pathOf('key.pem'), 'key');
+    const before = await linkHops(pathOf('key.pem'));
+    await writeFile(pathOf('new'), 'key');
+    await rename(pathOf('new'), pathOf('key.pem'));
+    expect((await linkHops(pathOf('key.pem'))).get(pathOf('key.pem'))).not.toBe(
+      before.get(pathOf('key.pem')),
+    );
   });
 
   it('does not reject for a path that no file can have', async () => {
-    expect(await hopsOf(at('\0'))).toEqual(['\0']);
+    expect(await hopsOf(pathOf('\0'))).toEqual(['\0']);
     expect(await linkHops('/')).toEqual(new Map());
   });
 });

@@ -8,11 +8,11 @@ const fail = (error: unknown) => expect.unreachable(String(error));
 describe('signals', () => {
   it('emits the name of each signal, the second as well as the first, and never completes', () => {
     const emitter = new EventEmitter();
-    const seen: string[] = [];
+    const emitted: string[] = [];
     const subscription = signals(['SIGTERM', 'SIGINT'], emitter).subscribe({
-      next: (name) => seen.push(name),
+      next: (name) => emitted.push(name),
       error: fail,
-      complete: () => seen.push('end'),
+      complete: () => emitted.push('end'),
     });
     for (const [name, number] of [
       ['SIGTERM', 15],
@@ -20,10 +20,10 @@ describe('signals', () => {
       ['SIGTERM', 15],
     ] as const)
       emitter.emit(name, name, number);
-    expect(seen).toEqual(['SIGTERM', 'SIGINT', 'SIGTERM']);
+    expect(emitted).toEqual(['SIGTERM', 'SIGINT', 'SIGTERM']);
     subscription.unsubscribe();
     emitter.emit('SIGTERM', 'SIGTERM', 15);
-    expect(seen).toHaveLength(3);
+    expect(emitted).toHaveLength(3);
   });
 
   it('leaves one listener behind for each signal, without which the default would kill the agent while it writes its last lines', () => {
@@ -58,15 +58,15 @@ describe('uncaught', () => {
 
   it('emits what nobody has caught, to each who listens', () => {
     const process = new EventEmitter();
-    const seen: unknown[] = [];
+    const emitted: unknown[] = [];
     const subscriptions = [1, 2].map((n) =>
       uncaught(process).subscribe({
-        next: (error) => seen.push([n, error]),
+        next: (error) => emitted.push([n, error]),
         error: expect.unreachable,
       }),
     );
     process.emit(event, 'no', event);
-    expect(seen).toEqual([
+    expect(emitted).toEqual([
       [1, 'no'],
       [2, 'no'],
     ]);

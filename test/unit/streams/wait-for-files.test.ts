@@ -8,19 +8,19 @@ import { waitForFiles } from '../../../src/streams/wait-for-files.ts';
 describe('waitForFiles', () => {
   let folder: string;
   let waiting: Subscription | undefined;
-  let said: (readonly string[] | 'end')[];
+  let emitted: (readonly string[] | 'end')[];
 
   const wait = (...paths: readonly string[]) => {
     waiting = waitForFiles(paths, { poll: 10 }).subscribe({
-      next: (missing) => said.push(missing),
+      next: (missing) => emitted.push(missing),
       error: (error: unknown) => expect.unreachable(String(error)),
-      complete: () => said.push('end'),
+      complete: () => emitted.push('end'),
     });
   };
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'wait-for-files-'));
-    said = [];
+    emitted = [];
   });
   afterEach(() => {
     waiting?.unsubscribe();
@@ -30,34 +30,34 @@ describe('waitForFiles', () => {
   it('waits until a file exists, an empty one too, and in a folder that was not there either', async () => {
     const [file, linked] = [join(folder, 'file'), join(folder, 'later', 'file')];
     wait(file, linked);
-    await expect.poll(() => said).toHaveLength(1);
+    await expect.poll(() => emitted).toHaveLength(1);
     writeFileSync(file, '');
-    await expect.poll(() => said).toHaveLength(2);
+    await expect.poll(() => emitted).toHaveLength(2);
     symlinkSync('.', join(folder, 'later'));
-    await expect.poll(() => said).toContain('end');
-    expect(said).toEqual([[file, linked], [linked], [], 'end']);
+    await expect.poll(() => emitted).toContain('end');
+    expect(emitted).toEqual([[file, linked], [linked], [], 'end']);
   });
 
   it('takes a dangling link for a file that is not there yet', async () => {
     const link = join(folder, 'link');
     symlinkSync('target', link);
     wait(link);
-    await expect.poll(() => said).toHaveLength(1);
+    await expect.poll(() => emitted).toHaveLength(1);
     writeFileSync(join(folder, 'target'), '');
-    await expect.poll(() => said).toContain('end');
-    expect(said).toEqual([[link], [], 'end']);
+    await expect.poll(() => emitted).toContain('end');
+    expect(emitted).toEqual([[link], [], 'end']);
   });
 
   it('does not wait for a file below a file', async () => {
     writeFileSync(join(folder, 'file'), '');
     wait(join(folder, 'file', 'key.pem'));
-    await expect.poll(() => said).toContain('end');
-    expect(said).toEqual([[join(folder, 'file', 'key.pem')], 'end']);
+    await expect.poll(() => emitted).toContain('end');
+    expect(emitted).toEqual([[join(folder, 'file', 'key.pem')], 'end']);
   });
 
   it('takes a folder for there', async () => {
     wait(folder);
-    await expect.poll(() => said).toContain('end');
-    expect(said).toEqual(['end']);
+    await expect.poll(() => emitted).toContain('end');
+    expect(emitted).toEqual(['end']);
   });
 });

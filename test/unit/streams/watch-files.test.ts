@@ -44,22 +44,22 @@ describe('watchFiles', () => {
   let heard$ = new Subject<Heard>();
   let subscription: Subscription | undefined;
 
-  const at = (name: string) => join(root, name);
+  const pathOf = (name: string) => join(root, name);
   const write = async (name: string) => {
-    await mkdir(dirname(at(name)), { recursive: true });
-    await writeFile(at(name), `content ${++version}`);
+    await mkdir(dirname(pathOf(name)), { recursive: true });
+    await writeFile(pathOf(name), `content ${++version}`);
   };
   const writeOver = async (name: string) => {
     await write(`${name}.new`);
-    await rename(at(`${name}.new`), at(name));
+    await rename(pathOf(`${name}.new`), pathOf(name));
   };
   const linkOver = async (target: string, name: string) => {
-    await symlink(target, at(`${name}_tmp`));
-    await rename(at(`${name}_tmp`), at(name));
+    await symlink(target, pathOf(`${name}_tmp`));
+    await rename(pathOf(`${name}_tmp`), pathOf(name));
   };
   const read = async () =>
     JSON.stringify(
-      await Promise.all(watched.map((name) => readFile(at(name), 'utf8').catch(() => null))),
+      await Promise.all(watched.map((name) => readFile(pathOf(name), 'utf8').catch(() => null))),
     );
 
   const until = (holds: () => boolean) =>
@@ -72,10 +72,10 @@ describe('watchFiles', () => {
     watched = names;
     heard = [];
     heard$ = new Subject();
-    subscription = watchFiles(names.map(at))
+    subscription = watchFiles(names.map(pathOf))
       .pipe(
         concatMap(async (sign) => ({ sign, contents: await read() })),
-        tap((one) => heard.push(one)),
+        tap((event) => heard.push(event)),
       )
       .subscribe(heard$);
     await until(() => heard[0]?.sign.type === 'ready');
@@ -85,20 +85,20 @@ describe('watchFiles', () => {
    * Does `change`, and waits for a sign that came when the files held what they hold after it.
    * Resolves with the signs since.
    */
-  const seen = async (change: () => Promise<unknown>) => {
+  const signsAfter = async (change: () => Promise<unknown>) => {
     const start = heard.length;
     await change();
     const contents = await read();
-    await until(() => heard.slice(start).some((one) => one.contents === contents));
+    await until(() => heard.slice(start).some((event) => event.contents === contents));
     return () => heard.slice(start).map(({ sign }) => sign);
   };
 
   /**
-   * Like `seen`, but also waits for the next round, so that the next change finds nothing but the
-   * new watch set.
+   * Like `signsAfter`, but also waits for the next round, so that the next change finds nothing but
+   * the new watch set.
    */
-  const seenAndSettled = async (change: () => Promise<unknown>) => {
-    const signs = await seen(change);
+  const settledSignsAfter = async (change: () => Promise<unknown>) => {
+    const signs = await signsAfter(change);
     await until(() => signs().some((sign) => sign.type === 'changed' && sign.path === undefined));
     return signs();
   };
@@ -116,9 +116,9 @@ describe('watchFiles', () => {
   it('hears a write, hears a removal, and does nothing for an empty list', async () => {
     await write('key.pem');
     await watching('key.pem');
-    await seen(() => write('key.pem'));
+    await signsAfter(() => write('key.pem'));
     await watching('key.pem');
-    await seen(() => unlink(at('key.pem')));
+    await signsAfter(() => unlink(pathOf('key.pem')));
     const nothing: SourceChange[] = [];
     const idle = watchFiles([]).subscribe({
       next: (sign) => nothing.push(sign),
@@ -133,10 +133,10 @@ describe('watchFiles', () => {
   const changes: Record<string, () => Promise<unknown>> = {
     'written in place': () => write('certs/key.pem'),
     'renamed over': () => writeOver('certs/key.pem'),
-    deleted: () => rm(at('certs/key.pem'), { force: true }),
+    deleted: () => rm(pathOf('certs/key.pem'), { force: true }),
     'created again': () => write('certs/key.pem'),
     'deleted and created at once': async () => {
-      await rm(at('certs/key.pem'));
+      await rm(pathOf('certs/key.pem'));
       await write('certs/key.pem');
     },
   };
@@ -145,8 +145,8 @@ describe('watchFiles', () => {
     await write('certs/key.pem');
     await watching('certs/key.pem');
     for (const change of Object.values(changes)) {
-      const signs = await seenAndSettled(change);
-      expect(signs[0]).toEqual({ type: 'changed', path: at('certs/key.pem') });
+      const signs = await settledSignsAfter(change);
+      expect(signs[0]).toEqual({ type: 'changed', path: pathOf('certs/key.pem') });
     }
     expect(heard.filter(({ sign }) => sign.type !== 'changed')).toHaveLength(1);
   });
@@ -154,40 +154,41 @@ describe('watchFiles', () => {
   it('misses nothing of changes that follow each other at once', async () => {
     await write('certs/key.pem');
     await watching('certs/key.pem');
-    for (let n = 0; n < 10; n++) for (const change of Object.values(changes)) await seen(change);
+    for (let n = 0; n < 10; n++)
+      for (const change of Object.values(changes)) await signsAfter(change);
   });
 
   it.each([
-    ['after each other', seenAndSettled],
-    ['at once', seen],
+    ['after each other', settledSignsAfter],
+    ['at once', signsAfter],
   ])('hears three rotations of a Kubernetes volume, %s', async (_, heardBy) => {
     const rotate = async () => {
       const [old, next] = [`..2024_${version}`, `..2024_${version + 1}`];
       await write(`certs/${next}/key.pem`);
       await linkOver(next, 'certs/..data');
-      await rm(at(`certs/${old}`), { recursive: true, force: true });
+      await rm(pathOf(`certs/${old}`), { recursive: true, force: true });
     };
     await rotate();
-    await symlink('..data/key.pem', at('certs/key.pem'));
+    await symlink('..data/key.pem', pathOf('certs/key.pem'));
     await watching('certs/key.pem');
     for (let n = 0; n < 3; n++) await heardBy(rotate);
   });
 
   it.each([
-    ['after each other', seenAndSettled],
-    ['at once', seen],
+    ['after each other', settledSignsAfter],
+    ['at once', signsAfter],
   ])(
     'hears three rotations behind a chain of links that ends in another folder, %s',
     async (_, heardBy) => {
       const rotate = async () => {
         const folder = `store/v${version + 1}`;
         await write(`${folder}/key.pem`);
-        await linkOver(at(folder), 'store/current');
+        await linkOver(pathOf(folder), 'store/current');
       };
       await rotate();
-      await mkdir(at('etc'));
-      await symlink('store/current', at('live'));
-      await symlink('../live/key.pem', at('etc/key.pem'));
+      await mkdir(pathOf('etc'));
+      await symlink('store/current', pathOf('live'));
+      await symlink('../live/key.pem', pathOf('etc/key.pem'));
       await watching('etc/key.pem');
       for (let n = 0; n < 3; n++) await heardBy(rotate);
       await heardBy(() => linkOver('../store/current/key.pem', 'etc/key.pem'));
@@ -197,29 +198,29 @@ describe('watchFiles', () => {
 
   it('hears a file whose folders appear later, one after the other', async () => {
     await watching('etc/certs/key.pem');
-    await seenAndSettled(() => mkdir(at('etc')));
-    await seenAndSettled(() => mkdir(at('etc/certs')));
-    await seenAndSettled(() => write('etc/certs/key.pem'));
-    await seenAndSettled(() => write('etc/certs/key.pem'));
+    await settledSignsAfter(() => mkdir(pathOf('etc')));
+    await settledSignsAfter(() => mkdir(pathOf('etc/certs')));
+    await settledSignsAfter(() => write('etc/certs/key.pem'));
+    await settledSignsAfter(() => write('etc/certs/key.pem'));
   });
 
   it('hears a file that appears together with its folders', async () => {
     await watching('etc/certs/key.pem');
-    await seen(() => write('etc/certs/key.pem'));
-    await seen(() => writeOver('etc/certs/key.pem'));
+    await signsAfter(() => write('etc/certs/key.pem'));
+    await signsAfter(() => writeOver('etc/certs/key.pem'));
   });
 
   it('hears a folder that is removed and made again', async () => {
     await write('certs/key.pem');
     await watching('certs/key.pem');
     for (let n = 0; n < 3; n++) {
-      await seenAndSettled(() => rm(at('certs'), { recursive: true }));
-      await seenAndSettled(() => write('certs/key.pem'));
-      await seenAndSettled(() => write('certs/key.pem'));
+      await settledSignsAfter(() => rm(pathOf('certs'), { recursive: true }));
+      await settledSignsAfter(() => write('certs/key.pem'));
+      await settledSignsAfter(() => write('certs/key.pem'));
     }
     for (let n = 0; n < 3; n++) {
-      await seen(async () => {
-        await rm(at('certs'), { recursive: true });
+      await signsAfter(async () => {
+        await rm(pathOf('certs'), { recursive: true });
         await write('certs/key.pem');
       });
     }
@@ -229,24 +230,24 @@ describe('watchFiles', () => {
     await write('etc/certs/key.pem');
     await watching('etc/certs/key.pem');
     for (const folder of ['etc/certs', 'etc']) {
-      await seenAndSettled(async () => {
+      await settledSignsAfter(async () => {
         await write(folder === 'etc' ? 'new/certs/key.pem' : 'new/key.pem');
-        await rename(at(folder), at('old'));
-        await rename(at('new'), at(folder));
+        await rename(pathOf(folder), pathOf('old'));
+        await rename(pathOf('new'), pathOf(folder));
       });
-      await seenAndSettled(() => write('etc/certs/key.pem'));
-      await rm(at('old'), { recursive: true });
+      await settledSignsAfter(() => write('etc/certs/key.pem'));
+      await rm(pathOf('old'), { recursive: true });
     }
   });
 
   it('hears the target of a link go and come back', async () => {
     await write('store/key.pem');
-    await symlink('store/key.pem', at('key.pem'));
+    await symlink('store/key.pem', pathOf('key.pem'));
     await watching('key.pem');
-    await seenAndSettled(() => rm(at('store/key.pem')));
-    await seenAndSettled(() => write('store/key.pem'));
-    await seenAndSettled(() => linkOver('nowhere', 'key.pem'));
-    await seenAndSettled(() => write('nowhere'));
+    await settledSignsAfter(() => rm(pathOf('store/key.pem')));
+    await settledSignsAfter(() => write('store/key.pem'));
+    await settledSignsAfter(() => linkOver('nowhere', 'key.pem'));
+    await settledSignsAfter(() => write('nowhere'));
   });
 
   it('says nothing about other files in the same folders', async () => {
@@ -255,14 +256,14 @@ describe('watchFiles', () => {
     await watching('certs/key.pem');
     await write('certs/other.pem');
     await write('certs/new.pem');
-    await mkdir(at('certs/folder'));
-    await unlink(at('certs/other.pem'));
-    await symlink('key.pem', at('certs/link'));
+    await mkdir(pathOf('certs/folder'));
+    await unlink(pathOf('certs/other.pem'));
+    await symlink('key.pem', pathOf('certs/link'));
     await write('beside');
-    const signs = await seenAndSettled(() => write('certs/key.pem'));
-    expect(heard[1]?.sign).toEqual({ type: 'changed', path: at('certs/key.pem') });
+    const signs = await settledSignsAfter(() => write('certs/key.pem'));
+    expect(heard[1]?.sign).toEqual({ type: 'changed', path: pathOf('certs/key.pem') });
     expect(new Set(signs.map((sign) => sign.type === 'changed' && sign.path))).toEqual(
-      new Set([at('certs/key.pem'), undefined]),
+      new Set([pathOf('certs/key.pem'), undefined]),
     );
   });
 
@@ -271,9 +272,9 @@ describe('watchFiles', () => {
     for (const name of names) await write(name);
     await watching(...names);
     for (const name of names)
-      expect((await seenAndSettled(() => write(name)))[0]).toEqual({
+      expect((await settledSignsAfter(() => write(name)))[0]).toEqual({
         type: 'changed',
-        path: at(name),
+        path: pathOf(name),
       });
   });
 
@@ -288,7 +289,7 @@ describe('watchFiles', () => {
         await writeOver('certs/key.pem');
         expect(heard.map(({ sign }) => sign)).toContainEqual({
           type: 'changed',
-          path: at('certs/key.pem'),
+          path: pathOf('certs/key.pem'),
         });
       },
       { timeout: deadline, interval: 300 },
@@ -301,7 +302,7 @@ describe('watchFiles', () => {
     const first = heard;
     subscription?.unsubscribe();
     await watching('key.pem');
-    await seenAndSettled(() => write('key.pem'));
+    await settledSignsAfter(() => write('key.pem'));
     expect(first).toHaveLength(1);
   });
 });

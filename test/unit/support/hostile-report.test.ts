@@ -4,11 +4,11 @@ import { failureOf, type Outcome } from '../../hostile/report.ts';
 import { rows } from '../../hostile/rows.ts';
 
 describe('test/hostile/report.md (npm run hostile)', () => {
-  const told = readFileSync('test/hostile/report.md', 'utf8')
+  const tableLines = readFileSync('test/hostile/report.md', 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| '))
     .slice(1);
-  const cells = told.map((line) => line.split('|').map((cell) => cell.trim()));
+  const cells = tableLines.map((line) => line.split('|').map((cell) => cell.trim()));
 
   it('has each attack, and each holds', () => {
     const results = cells

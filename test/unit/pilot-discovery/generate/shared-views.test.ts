@@ -138,12 +138,12 @@ const change: fc.Arbitrary<readonly AnyResource[]> = fc.oneof(
         fc.subarray(endpoints),
         some(...exportTo),
       )
-      .map(([where, name, ports, way, its, to]) =>
+      .map(([where, name, ports, way, chosenEndpoints, to]) =>
         resources(
           'ServiceEntry',
           where,
           `s-${name}`,
-          `{ hosts: [${name}], location: MESH_INTERNAL, ports: [${ports}], ${way}${way.endsWith('NONE') ? '' : `, endpoints: [${way.endsWith('DNS') ? '' : its.join(', ')}]`}${to} }`,
+          `{ hosts: [${name}], location: MESH_INTERNAL, ports: [${ports}], ${way}${way.endsWith('NONE') ? '' : `, endpoints: [${way.endsWith('DNS') ? '' : chosenEndpoints.join(', ')}]`}${to} }`,
         ),
       ),
   },
@@ -228,12 +228,12 @@ const change: fc.Arbitrary<readonly AnyResource[]> = fc.oneof(
         fc.uniqueArray(some(...named), { minLength: 1, maxLength: 3 }),
         some(...blocks),
       )
-      .map(([where, selector, its, block]) =>
+      .map(([where, selector, hostPatterns, block]) =>
         resources(
           'Sidecar',
           where,
           'se',
-          `{ ${selector}egress: [${block}{ hosts: [${its.map((one) => `'${one}'`).join(', ')}] }] }`,
+          `{ ${selector}egress: [${block}{ hosts: [${hostPatterns.map((hostPattern) => `'${hostPattern}'`).join(', ')}] }] }`,
         ),
       ),
   },
@@ -282,7 +282,9 @@ const first = [
 
 /** The same resources as other objects, of which nothing has been made yet. */
 function anew(store: Store): Store {
-  const upserts = [...eachResource(store.resources)].map(([, one]) => structuredClone(one));
+  const upserts = [...eachResource(store.resources)].map(([, resource]) =>
+    structuredClone(resource),
+  );
   return reduceStore(emptyStore(['files']), {
     type: 'changed',
     source: 'files',
@@ -291,10 +293,14 @@ function anew(store: Store): Store {
   })[0];
 }
 
-const content = ({ version, resources: its }: TypedView) => ({
+const content = ({ version, resources: resourcesByName }: TypedView) => ({
   version,
   // The version of a resource is a hash of its bytes.
-  resources: [...its.values()].map(({ name, version: own, keys }) => ({ name, own, keys })),
+  resources: [...resourcesByName.values()].map(({ name, version: resourceVersion, keys }) => ({
+    name,
+    resourceVersion,
+    keys,
+  })),
 });
 
 it('is what each proxy would be given if it were alone, whatever was before', () => {
@@ -308,10 +314,14 @@ it('is what each proxy would be given if it were alone, whatever was before', ()
         for (const [number, [upserts, isRemoved]] of (
           [[first, false], ...steps] as const
         ).entries()) {
-          const told = isRemoved
+          const update = isRemoved
             ? { upserts: [], removes: upserts.map(keyOf) }
             : { upserts, removes: [] };
-          const [next, changes] = reduceStore(store, { type: 'changed', source: 'files', ...told });
+          const [next, changes] = reduceStore(store, {
+            type: 'changed',
+            source: 'files',
+            ...update,
+          });
           store = next;
           environment = buildEnvironment(environment, store, changes, 'cluster.local', 'reached');
           for (const node of nodes) {
@@ -323,9 +333,9 @@ it('is what each proxy would be given if it were alone, whatever was before', ()
               'cluster.local',
               'reached',
             );
-            const fresh = viewer(() => undefined).view({ number, environment: alone }, node);
+            const freshView = viewer(() => undefined).view({ number, environment: alone }, node);
             for (const type of xdsTypes) {
-              const [given, expected] = [view[type], fresh[type]].map(content);
+              const [given, expected] = [view[type], freshView[type]].map(content);
               // Most are equal, and a deep comparison takes ten times as long.
               if (JSON.stringify(given) !== JSON.stringify(expected))
                 expect({ type, given }).toEqual({ type, given: expected });
@@ -361,7 +371,7 @@ it('tells which destination of a VirtualService has which hash', () => {
     ...resources('DestinationRule', 'y', 'b', '{ host: b.mesh }'),
   ];
   const versions = (order: readonly string[]) => {
-    const [told] = reduceStore(emptyStore(['files']), {
+    const [store] = reduceStore(emptyStore(['files']), {
       type: 'changed',
       source: 'files',
       upserts,
@@ -369,7 +379,7 @@ it('tells which destination of a VirtualService has which hash', () => {
     });
     const environment = buildEnvironment(
       undefined,
-      anew(told),
+      anew(store),
       noChanges,
       'cluster.local',
       'reached',

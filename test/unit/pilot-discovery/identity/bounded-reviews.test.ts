@@ -20,15 +20,15 @@ const proof = (token: string, ip = '10.0.0.1', expires = hour): TokenProof => ({
   trustDomain: 'cluster.local',
 });
 
-/** A review that takes a time; `asked` are the tokens that got one. */
+/** A review that takes a time; `reviewedTokens` are the tokens that got one. */
 function slowReview(scheduler: VirtualTimeScheduler, takes: number) {
-  const asked: string[] = [];
+  const reviewedTokens: string[] = [];
   const answers: Readonly<Record<string, CallerIdentity>> = { bad, away };
   return {
-    asked,
+    reviewedTokens,
     review$: ({ token }: TokenProof): Observable<CallerIdentity> =>
       defer(() => {
-        asked.push(token);
+        reviewedTokens.push(token);
         return of(answers[token.split(' ')[0] ?? ''] ?? good).pipe(delay(takes, scheduler));
       }),
   };
@@ -55,7 +55,7 @@ const bounds = {
 describe('bounded reviews', () => {
   it('end a client beyond its bounds, and delay no other client', () => {
     const scheduler = new VirtualTimeScheduler();
-    const { asked, review$ } = slowReview(scheduler, 100);
+    const { reviewedTokens, review$ } = slowReview(scheduler, 100);
     const bounded$ = boundedReviews(review$, bounds, scheduler);
     const noisy = Array.from({ length: 100 }, (_, number) => bounded$(proof(`noisy ${number}`)));
     const fail = (error: unknown) => expect.unreachable(String(error));
@@ -66,23 +66,23 @@ describe('bounded reviews', () => {
     });
     const outcomes = collect(scheduler, noisy);
     expect(outcomes.filter((outcome) => outcome === 'exhausted')).toHaveLength(95);
-    expect(asked).toHaveLength(6);
+    expect(reviewedTokens).toHaveLength(6);
     expect(quietAt).toBe(100);
   });
 
   it('forget a client that has left, so that it may come again', () => {
     const scheduler = new VirtualTimeScheduler();
-    const { asked, review$ } = slowReview(scheduler, 100);
+    const { reviewedTokens, review$ } = slowReview(scheduler, 100);
     const bounded$ = boundedReviews(review$, bounds, scheduler);
     const left$ = merge(...Array.from({ length: 5 }, () => bounded$(proof('left'))));
     left$.subscribe({ error: (error: unknown) => expect.unreachable(String(error)) }).unsubscribe();
     expect(collect(scheduler, [bounded$(proof('again'))])).toEqual(['ok']);
-    expect(asked.at(-1)).toBe('again');
+    expect(reviewedTokens.at(-1)).toBe('again');
   });
 
   it('stop for a client after refusals, and come back with the time', () => {
     const scheduler = new VirtualTimeScheduler();
-    const { asked, review$ } = slowReview(scheduler, 0);
+    const { reviewedTokens, review$ } = slowReview(scheduler, 0);
     const bounded$ = boundedReviews(review$, bounds, scheduler);
     const bads = (count: number, ip?: string) =>
       Array.from({ length: count }, (_, number) =>
@@ -95,7 +95,7 @@ describe('bounded reviews', () => {
     ]);
     expect(collect(scheduler, [bounded$(proof('good'))])).toEqual(['exhausted']);
     expect(bads(1, '10.0.0.2')).toEqual(['unauthenticated']);
-    expect(asked).toHaveLength(5);
+    expect(reviewedTokens).toHaveLength(5);
     scheduler.schedule(() => undefined, 1_000);
     scheduler.flush();
     expect(collect(scheduler, [bounded$(proof('good'))])).toEqual(['ok']);
@@ -105,20 +105,22 @@ describe('bounded reviews', () => {
     const scheduler = new VirtualTimeScheduler();
     const { review$ } = slowReview(scheduler, 0);
     const bounded$ = boundedReviews(review$, bounds, scheduler);
-    const of = (subject: string, token: string, ip?: string): TokenProof => ({
+    const proofOf = (subject: string, token: string, ip?: string): TokenProof => ({
       ...proof(token, ip),
       claims: { issuer: 'cluster', subject, expires: hour },
     });
-    const one = (each: TokenProof) => collect(scheduler, [bounded$(each)]).join();
-    expect(one(of('web', 'good'))).toBe('ok');
-    for (let count = 0; count < 10; count += 1) one(of(`any ${count}`, `bad ${count}`));
-    expect(one(of('any', 'good'))).toBe('exhausted');
-    expect(one(of('web', 'good 2'))).toBe('ok');
-    expect(one(of('new', 'good'))).toBe('exhausted');
+    const outcomeOf = (each: TokenProof) => collect(scheduler, [bounded$(each)]).join();
+    expect(outcomeOf(proofOf('web', 'good'))).toBe('ok');
+    for (let count = 0; count < 10; count += 1) outcomeOf(proofOf(`any ${count}`, `bad ${count}`));
+    expect(outcomeOf(proofOf('any', 'good'))).toBe('exhausted');
+    expect(outcomeOf(proofOf('web', 'good 2'))).toBe('ok');
+    expect(outcomeOf(proofOf('new', 'good'))).toBe('exhausted');
     // Its name helps nobody: its budget is as small, and at that address only.
-    const asWeb = Array.from({ length: 6 }, (_, count) => one(of('web', `bad ${count}`)));
+    const asWeb = Array.from({ length: 6 }, (_, count) =>
+      outcomeOf(proofOf('web', `bad ${count}`)),
+    );
     expect(asWeb.filter((outcome) => outcome === 'unauthenticated')).toHaveLength(4);
-    expect(one(of('web', 'good 3', '10.0.0.2'))).toBe('ok');
+    expect(outcomeOf(proofOf('web', 'good 3', '10.0.0.2'))).toBe('ok');
   });
 
   it('do not count an API that is away against the client', () => {
@@ -135,26 +137,36 @@ describe('bounded reviews', () => {
 describe('recent callers', () => {
   it('are not reviewed again for 30 s, and not after their token has expired', () => {
     const scheduler = new VirtualTimeScheduler();
-    const { asked, review$ } = slowReview(scheduler, 0);
+    const { reviewedTokens, review$ } = slowReview(scheduler, 0);
     const recent$ = recentCallers(review$, scheduler);
-    const at = (ms: number, ...proofs: readonly TokenProof[]) =>
+    const presentAt = (ms: number, ...proofs: readonly TokenProof[]) =>
       scheduler.schedule(() => {
         for (const each of proofs)
           recent$(each).subscribe({ error: (error: unknown) => expect.unreachable(String(error)) });
       }, ms);
     const short = proof('short', '10.0.0.1', 5_000);
-    at(0, proof('a'), short, proof('bad'), proof('no end', '10.0.0.1', 0));
-    at(4_999, proof('a', '10.0.0.2'), short, proof('bad'), proof('no end', '10.0.0.1', 0));
-    at(5_000, short);
-    at(29_999, proof('a'), { ...proof('a'), trustDomain: 'other' });
-    at(30_000, proof('a'));
+    presentAt(0, proof('a'), short, proof('bad'), proof('no end', '10.0.0.1', 0));
+    presentAt(4_999, proof('a', '10.0.0.2'), short, proof('bad'), proof('no end', '10.0.0.1', 0));
+    presentAt(5_000, short);
+    presentAt(29_999, proof('a'), { ...proof('a'), trustDomain: 'other' });
+    presentAt(30_000, proof('a'));
     scheduler.flush();
-    expect(asked).toEqual(['a', 'short', 'bad', 'no end', 'bad', 'no end', 'short', 'a', 'a']);
+    expect(reviewedTokens).toEqual([
+      'a',
+      'short',
+      'bad',
+      'no end',
+      'bad',
+      'no end',
+      'short',
+      'a',
+      'a',
+    ]);
   });
 
   it('are reviewed again if the clock goes back', () => {
     const scheduler = new VirtualTimeScheduler();
-    const { asked, review$ } = slowReview(scheduler, 0);
+    const { reviewedTokens, review$ } = slowReview(scheduler, 0);
     let offset = 600_000;
     const shifted = Object.assign(Object.create(scheduler) as VirtualTimeScheduler, {
       now: () => scheduler.now() + offset,
@@ -164,18 +176,18 @@ describe('recent callers', () => {
       offset = step;
       collect(scheduler, [recent$(proof('a'))]);
     }
-    expect(asked).toEqual(['a', 'a']);
+    expect(reviewedTokens).toEqual(['a', 'a']);
   });
 
   it('are remembered in a bounded number', () => {
     const scheduler = new VirtualTimeScheduler();
-    const { asked, review$ } = slowReview(scheduler, 0);
+    const { reviewedTokens, review$ } = slowReview(scheduler, 0);
     const recent$ = recentCallers(review$, scheduler);
     collect(scheduler, [recent$(proof('first'))]);
     const others = Array.from({ length: mostTokens }, (_, number) => recent$(proof(`t${number}`)));
     collect(scheduler, others);
     collect(scheduler, [recent$(proof('t1')), recent$(proof('first'))]);
-    expect(asked.at(-1)).toBe('first');
-    expect(asked).toHaveLength(mostTokens + 2);
+    expect(reviewedTokens.at(-1)).toBe('first');
+    expect(reviewedTokens).toHaveLength(mostTokens + 2);
   });
 });

@@ -21,14 +21,14 @@ const write = (text: string) => {
   renameSync(`${file()}~`, file());
 };
 
-/** The events of a server whose roots are `own`, and whose keys are numbered. */
-function eventsOf(own: string): readonly ServingEvent[] {
+/** The events of a server whose roots are `ownRoots`, and whose keys are numbered. */
+function eventsOf(ownRoots: string): readonly ServingEvent[] {
   const events: ServingEvent[] = [];
-  let made = 0;
+  let keyNumber = 0;
   const serving$ = defer(() =>
     of<ServingEvent>({
       type: 'serving',
-      serving: { chain: 'chain', key: Buffer.from([++made]), roots: own },
+      serving: { chain: 'chain', key: Buffer.from([++keyNumber]), roots: ownRoots },
     }),
   );
   subscription = withClientRoots(concat(serving$, NEVER), file()).subscribe({

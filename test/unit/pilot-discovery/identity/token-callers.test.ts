@@ -151,11 +151,11 @@ describe('tokens on the secure port', () => {
       /of no service account/,
       'reviewed',
     ],
-  ])('are refused: %s', async (_, authorization, reason, asked) => {
+  ])('are refused: %s', async (_, authorization, reason, review) => {
     const before = reviews.reviews.length;
     const { status, details } = await asks(authorization === '' ? {} : { authorization });
     expect({ status, details }).toEqual({ status: 'UNAUTHENTICATED', details: matching(reason) });
-    expect(reviews.reviews.length - before).toBe(asked === 'reviewed' ? 1 : 0);
+    expect(reviews.reviews.length - before).toBe(review === 'reviewed' ? 1 : 0);
     expect(events.at(-1)).toMatchObject({ type: 'caller-refused', status, reason: details });
     expect(details).not.toContain(authorization.slice(7, 40) || 'Bearer');
   });
@@ -240,8 +240,8 @@ describe('tokens on the secure port', () => {
         asks(bearer(stranger.sign({ ...web, sub: `system:serviceaccount:shop:web-${number}` }))),
       ),
     );
-    const of = (name: string) => outcomes.filter(({ status }) => status === name).length;
-    expect(of('UNAUTHENTICATED') + of('RESOURCE_EXHAUSTED')).toBe(120);
+    const countOf = (name: string) => outcomes.filter(({ status }) => status === name).length;
+    expect(countOf('UNAUTHENTICATED') + countOf('RESOURCE_EXHAUSTED')).toBe(120);
     const { burst } = reviewBounds.refused;
     const most = burst + reviewBounds.ofClient.running + 20; // and one more each second
     expect(reviews.reviews.length - before).toBeGreaterThanOrEqual(burst);

@@ -24,9 +24,9 @@ const ofFolders = readdirSync(folder).flatMap((file) =>
     resource: document.toJS() as Written,
   })),
 );
-const ofCases = cases.map((one) => ({
-  name: `${one.kind}: ${one.name}`,
-  resource: resourceOf(one),
+const ofCases = cases.map((testCase) => ({
+  name: `${testCase.kind}: ${testCase.name}`,
+  resource: resourceOf(testCase),
 }));
 
 const isConfig = (kind: string): kind is ConfigKind =>
@@ -50,7 +50,7 @@ describe('a resource that was sent as a message', () => {
     for (const { name, resource } of good) {
       const { kind, spec } = resource as Written & { readonly kind: ConfigKind };
       const sent = { ...resource, spec: readBody(kind, writeMessage(kind, spec)) };
-      const [before, after] = [resource, sent].map((one) => read(one).resources[0]?.spec);
+      const [before, after] = [resource, sent].map((form) => read(form).resources[0]?.spec);
       expect(withoutZeros(after), name).toEqual(withoutZeros(before));
     }
   });

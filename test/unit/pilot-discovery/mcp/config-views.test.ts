@@ -120,7 +120,7 @@ describe('what other control planes read', () => {
       spec: { hosts: [host], http: [{ route: [{ destination: { host } }] }] },
     });
   const virtualServices = (...texts: readonly string[]) =>
-    texts.flatMap((one) => readResources(one, place).resources);
+    texts.flatMap((document) => readResources(document, place).resources);
   const typeUrl = 'networking.istio.io/v1/VirtualService';
 
   it('is named and dated as istiod does', async () => {
@@ -156,13 +156,13 @@ describe('what other control planes read', () => {
   });
 
   it('is other content if only a field that is not served has changed', () => {
-    const one = text('a', 'a');
+    const virtualServiceText = text('a', 'a');
     const spec = (more: object) =>
       JSON.stringify({
-        ...(JSON.parse(one) as object),
-        spec: { ...(JSON.parse(one) as { spec: object }).spec, ...more },
+        ...(JSON.parse(virtualServiceText) as object),
+        spec: { ...(JSON.parse(virtualServiceText) as { spec: object }).spec, ...more },
       });
-    const [before, after] = [one, spec({ exportTo: ['.'], gateways: ['mesh'] })].map(
+    const [before, after] = [virtualServiceText, spec({ exportTo: ['.'], gateways: ['mesh'] })].map(
       (written) => readResources(written, place).resources[0],
     );
     expect(isSameContent(before, after)).toBe(false);

@@ -62,12 +62,12 @@ function bytesOf({ id, metadata, locality, mesh = '' }: Case, upserts: readonly 
 }
 
 describe('what a proxy gets from a control plane that reads from another one', () => {
-  it.each(cases)('has the same bytes as from the folder: $name', async (one) => {
+  it.each(cases)('has the same bytes as from the folder: $name', async (testCase) => {
     const place = { source: 'test', path: '', defaultNamespace: 'default', writeBody };
-    const direct = used(readResources(one.yaml, place));
-    const over = [...direct.filter((one) => !isConfig(one)), ...(await readOver(direct))];
-    const bytes = bytesOf(one, direct);
+    const direct = used(readResources(testCase.yaml, place));
+    const over = [...direct.filter((resource) => !isConfig(resource)), ...(await readOver(direct))];
+    const bytes = bytesOf(testCase, direct);
     expect(bytes.length).toBeGreaterThan(0);
-    expect(bytesOf(one, over)).toEqual(bytes);
+    expect(bytesOf(testCase, over)).toEqual(bytes);
   });
 });

@@ -17,7 +17,7 @@ const late = (connection: number, since: number): TurnsEvent => ({
   since,
 });
 const written = (connection: number): TurnsEvent => ({ type: 'written', connection });
-const taken = (connection: number): TurnsEvent => ({ type: 'taken', connection });
+const answerTaken = (connection: number): TurnsEvent => ({ type: 'taken', connection });
 const gone = (connection: number): TurnsEvent => ({ type: 'disconnected', connection });
 /** The proxy does not take the answer within its turn. */
 const left = (connection: number, megabytes: number): readonly TurnsEvent[] => [
@@ -29,8 +29,8 @@ const left = (connection: number, megabytes: number): readonly TurnsEvent[] => [
 const effects = (throttle: number, ...events: readonly TurnsEvent[]): string => {
   const all: number[] = [];
   events.reduce((state, event) => {
-    const [next, made] = reduceTurns(state, event, throttle);
-    for (const effect of made)
+    const [next, stepEffects] = reduceTurns(state, event, throttle);
+    for (const effect of stepEffects)
       all.push(effect.type === 'write' ? effect.turn.connection : -effect.connection);
     return next;
   }, noTurns);
@@ -49,7 +49,7 @@ describe('the turns of answers', () => {
   it('wait while 64 MiB are not taken, and go on when there is room', () => {
     const full = [...left(1, 30), ...left(2, 34), turn(3), turn(4)];
     expect(effects(9, ...full)).toBe('1 2');
-    expect(effects(9, ...full, taken(1))).toBe('1 2 3 4');
+    expect(effects(9, ...full, answerTaken(1))).toBe('1 2 3 4');
     expect(effects(9, ...full, gone(1))).toBe('1 2 3 4');
   });
 
@@ -79,7 +79,11 @@ describe('the turns of answers', () => {
   });
 
   it('count what a proxy has not taken once', () => {
-    expect(effects(9, ...left(1, 40), taken(1), taken(1), ...left(2, 40), turn(3))).toBe('1 2 3');
-    expect(effects(1, turn(1), written(1), written(1), taken(1), turn(2), turn(3))).toBe('1 2');
+    expect(
+      effects(9, ...left(1, 40), answerTaken(1), answerTaken(1), ...left(2, 40), turn(3)),
+    ).toBe('1 2 3');
+    expect(effects(1, turn(1), written(1), written(1), answerTaken(1), turn(2), turn(3))).toBe(
+      '1 2',
+    );
   });
 });

@@ -14,25 +14,25 @@ const answerOf = (nonce: string, bytes = 10): Answer => ({
   purpose: 'change',
 });
 
-const made = () => answerEncoder('here', asapScheduler).encode;
+const newEncoder = () => answerEncoder('here', asapScheduler).encode;
 
 describe('the answers that are kept for other proxies', () => {
   it('are encoded once for each variant', () => {
-    const encode = made();
+    const encode = newEncoder();
     const first = encode(answerOf('1'), 'delta');
     expect(encode(answerOf('1'), 'delta')).toBe(first);
     expect(encode(answerOf('1'), 'state-of-the-world')).not.toEqual(first);
   });
 
   it('are not those about types that are not served, which have one nonce', () => {
-    const encode = made();
+    const encode = newEncoder();
     const empty = (typeUrl: string): Answer => ({ ...answerOf('none'), typeUrl, resources: [] });
     expect(encode(empty('one'), 'delta').includes('one')).toBe(true);
     expect(encode(empty('other'), 'delta').includes('other')).toBe(true);
   });
 
   it('keep no memory but their own bytes', () => {
-    const answer = made()(answerOf('1'), 'delta');
+    const answer = newEncoder()(answerOf('1'), 'delta');
     expect(answer.buffer.byteLength).toBe(answer.length);
   });
 
@@ -40,7 +40,7 @@ describe('the answers that are kept for other proxies', () => {
     ['1,000 answers', 10, 1_000],
     ['64 MB', 1024 * 1024, 63],
   ])('are the newest: at most %s', (_, bytes, number) => {
-    const encode = made();
+    const encode = newEncoder();
     const [first, second] = ['1', '2'].map((nonce) =>
       encode(answerOf(nonce, bytes), 'state-of-the-world'),
     );

@@ -27,18 +27,20 @@ const first: StreamMessage = { type: 'refused', reason: 'only a test' };
 describe('firstRequests', () => {
   let scheduler: VirtualTimeScheduler;
   let call$: Subject<readonly [Variant, Call]>;
-  let seen: string[];
+  let signs: string[];
   /** What a beginning costs, in ms. */
   let cost: number;
   beforeEach(() => {
-    [scheduler, call$, seen, cost] = [new VirtualTimeScheduler(), new Subject(), [], 0];
+    [scheduler, call$, signs, cost] = [new VirtualTimeScheduler(), new Subject(), [], 0];
     firstRequests(call$, { longest: 10_000, most: 2 }, scheduler).subscribe({
       next: (sign) => {
         const { name } = sign.call as unknown as FakeCall;
-        seen.push(`${scheduler.frame} ${name} ${sign.type === 'silent' ? sign.reason : sign.type}`);
+        signs.push(
+          `${scheduler.frame} ${name} ${sign.type === 'silent' ? sign.reason : sign.type}`,
+        );
         scheduler.frame += cost;
       },
-      error: (bug: unknown) => seen.push(String(bug)),
+      error: (bug: unknown) => signs.push(String(bug)),
     });
   });
   const comes = (name: string) => {
@@ -53,14 +55,14 @@ describe('firstRequests', () => {
     expect(call.isPaused).toBe(true);
     expect(call.listenerCount('data')).toBe(0);
     scheduler.flush();
-    expect(seen).toEqual(['0 a begun']);
+    expect(signs).toEqual(['0 a begun']);
   });
 
   it('gives up a stream that says nothing for 10 s', () => {
     comes('a');
     scheduler.schedule(() => comes('b'), 4_000);
     scheduler.flush();
-    expect(seen).toEqual([
+    expect(signs).toEqual([
       '10000 a it has asked for nothing within 10 s',
       '14000 b it has asked for nothing within 10 s',
     ]);
@@ -71,7 +73,7 @@ describe('firstRequests', () => {
     for (const name of ['b', 'c', 'd']) comes(name);
     scheduler.maxFrames = 0;
     scheduler.flush();
-    expect(seen).toEqual([
+    expect(signs).toEqual([
       '0 a begun',
       '0 b it has asked for nothing, and 2 streams have come since',
     ]);
@@ -83,24 +85,24 @@ describe('firstRequests', () => {
     gone.emit('data', first);
     gone.emit('cancelled');
     scheduler.flush();
-    expect(seen).toEqual([]);
+    expect(signs).toEqual([]);
   });
 
   it('gives up many in slices, so that others have their turn', () => {
     cost = 2;
     scheduler.maxFrames = 100;
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) comes(name);
-    scheduler.schedule(() => seen.push(`${scheduler.frame} another has its turn`), 1);
+    scheduler.schedule(() => signs.push(`${scheduler.frame} another has its turn`), 1);
     scheduler.flush();
-    expect(seen.map((line) => line.split(' ')[1])).toEqual(['a', 'b', 'c', 'another', 'd']);
+    expect(signs.map((line) => line.split(' ')[1])).toEqual(['a', 'b', 'c', 'another', 'd']);
   });
 
   it('lets many begin in slices, so that others have their turn', () => {
     cost = 2;
     for (const name of ['a', 'b', 'c', 'd']) comes(name).emit('data', first);
-    scheduler.schedule(() => seen.push(`${scheduler.frame} another has its turn`), 1);
+    scheduler.schedule(() => signs.push(`${scheduler.frame} another has its turn`), 1);
     scheduler.flush();
-    expect(seen.map((line) => line.replace(/^\d+ /, ''))).toEqual([
+    expect(signs.map((line) => line.replace(/^\d+ /, ''))).toEqual([
       'a begun',
       'b begun',
       'c begun',

@@ -41,23 +41,32 @@ const resource = (name: string, version: string): XdsResource => ({
 });
 
 function typed(resources: readonly XdsResource[]): TypedView {
-  const version = resources.map(({ name, version: own }) => `${name}=${own}`).join();
-  return { version, resources: new Map(resources.map((one) => [one.name, one])) };
+  const version = resources
+    .map(({ name, version: resourceVersion }) => `${name}=${resourceVersion}`)
+    .join();
+  return {
+    version,
+    resources: new Map(resources.map((xdsResource) => [xdsResource.name, xdsResource])),
+  };
 }
 
 let snapshots = 0;
 function viewOf({ clusters, routes }: World): View {
-  const each = (read: (one: World['clusters'][string]) => number) =>
-    typed(Object.entries(clusters).map(([name, one]) => resource(name, String(read(one)))));
+  const each = (read: (clusterVersions: World['clusters'][string]) => number) =>
+    typed(
+      Object.entries(clusters).map(([name, clusterVersions]) =>
+        resource(name, String(read(clusterVersions))),
+      ),
+    );
   return {
     snapshot: ++snapshots,
     cluster: each(({ cluster }) => cluster),
     endpoint: each(({ endpoints }) => endpoints),
     listener: typed(Object.keys(routes).map((name) => resource(name, 'listener'))),
     route: typed(
-      Object.entries(routes).map(([name, one]) => {
-        const named = one.clusters.filter((cluster) => cluster in clusters);
-        return resource(name, `${one.isBad ? 'bad' : 'good'} ${named.join()}`);
+      Object.entries(routes).map(([name, route]) => {
+        const named = route.clusters.filter((cluster) => cluster in clusters);
+        return resource(name, `${route.isBad ? 'bad' : 'good'} ${named.join()}`);
       }),
     ),
   };
@@ -68,7 +77,7 @@ function connected(variant: Variant, first: World) {
   let state = newProxyStream(variant);
   let view = viewOf(first);
   const inbox: Answer[] = [];
-  const held: Record<XdsType, Map<string, string>> = {
+  const envoyResources: Record<XdsType, Map<string, string>> = {
     cluster: new Map(),
     endpoint: new Map(),
     listener: new Map(),
@@ -113,11 +122,11 @@ function connected(variant: Variant, first: World) {
     names = { ...names, [type]: wanted };
     const add = [...wanted].filter((name) => before?.has(name) !== true);
     const remove = [...(before ?? [])].filter((name) => !wanted.has(name));
-    for (const name of remove) held[type].delete(name);
+    for (const name of remove) envoyResources[type].delete(name);
     if (before !== undefined && add.length + remove.length === 0) return;
     if (before === undefined && wanted.size === 0)
       return void (names = { ...names, [type]: undefined });
-    const versions = before === undefined ? Object.fromEntries(held[type]) : {};
+    const versions = before === undefined ? Object.fromEntries(envoyResources[type]) : {};
     if (variant === 'delta')
       request(type, { nonce, names: { kind: 'change', add, remove, versions } });
     else request(type, { nonce });
@@ -127,47 +136,52 @@ function connected(variant: Variant, first: World) {
   function read(): void {
     const answer = inbox.shift();
     if (answer === undefined) return;
-    const type = xdsTypes.find((one) => typeUrls[one] === answer.typeUrl) ?? 'cluster';
+    const type = xdsTypes.find((xdsType) => typeUrls[xdsType] === answer.typeUrl) ?? 'cluster';
     const refused = answer.resources
       .filter(({ version }) => version.startsWith('bad'))
       .map(({ name }) => name);
     const isWhole = variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
-    const its = held[type];
+    const resourcesOfType = envoyResources[type];
     if (isWhole)
-      for (const name of its.keys())
-        if (!answer.resources.some((one) => one.name === name)) its.delete(name);
-    for (const name of answer.removed) its.delete(name);
+      for (const name of resourcesOfType.keys())
+        if (!answer.resources.some((xdsResource) => xdsResource.name === name))
+          resourcesOfType.delete(name);
+    for (const name of answer.removed) resourcesOfType.delete(name);
     for (const { name, version } of answer.resources) {
       if (refused.includes(name)) continue;
       if ((type === 'endpoint' || type === 'route') && names[type]?.has(name) !== true) continue;
-      if (type === 'cluster' && its.get(name) !== version) waiting.add(name);
+      if (type === 'cluster' && resourcesOfType.get(name) !== version) waiting.add(name);
       if (type === 'endpoint') waiting.delete(name);
-      its.set(name, version);
+      resourcesOfType.set(name, version);
     }
-    for (const name of waiting) if (!held.cluster.has(name)) waiting.delete(name);
+    for (const name of waiting) if (!envoyResources.cluster.has(name)) waiting.delete(name);
     check();
     lastNonce[type] = answer.nonce;
     unanswered.delete(answer.typeUrl);
     const refusal =
       refused.length === 0 ? undefined : { code: 3, message: `bad: ${refused.join()}` };
     request(type, { nonce: answer.nonce, refusal });
-    if (type === 'cluster') follow('endpoint', new Set(its.keys()), lastNonce.endpoint ?? '');
-    if (type === 'listener') follow('route', new Set(its.keys()), lastNonce.route ?? '');
+    if (type === 'cluster')
+      follow('endpoint', new Set(resourcesOfType.keys()), lastNonce.endpoint ?? '');
+    if (type === 'listener')
+      follow('route', new Set(resourcesOfType.keys()), lastNonce.route ?? '');
   }
 
   /** What is in use refers to what is there, and is not waited for. */
   function check(): void {
-    for (const name of held.listener.keys()) {
-      const used = (held.route.get(name) ?? '').split(' ')[1]?.split(',').filter(Boolean) ?? [];
+    for (const name of envoyResources.listener.keys()) {
+      const used =
+        (envoyResources.route.get(name) ?? '').split(' ')[1]?.split(',').filter(Boolean) ?? [];
       // Of a proxy that comes back nobody knows which clusters it has, in that variant.
       if (variant === 'delta' || !hasComeBack)
         expect(
-          used.filter((cluster) => !held.cluster.has(cluster)),
+          used.filter((cluster) => !envoyResources.cluster.has(cluster)),
           `clusters that ${name} refers to are there`,
         ).toEqual([]);
       expect(
         used.filter(
-          (cluster) => waiting.has(cluster) && !held.endpoint.has(cluster) && !hasComeBack,
+          (cluster) =>
+            waiting.has(cluster) && !envoyResources.endpoint.has(cluster) && !hasComeBack,
         ),
         'none of them is warming',
       ).toEqual([]);
@@ -180,11 +194,11 @@ function connected(variant: Variant, first: World) {
     waiting.clear(); // it does not tell that it waits
     unanswered = new Set();
     for (const type of xdsTypes) lastNonce[type] = '';
-    const asked = names;
+    const namesBefore = names;
     names = {};
     tell({ type: 'view', view });
     for (const type of xdsTypes) {
-      const wanted = asked[type];
+      const wanted = namesBefore[type];
       if (wanted === undefined && (type === 'endpoint' || type === 'route')) continue;
       if (type === 'endpoint' || type === 'route') follow(type, wanted ?? new Set(), '');
       else
@@ -196,7 +210,7 @@ function connected(variant: Variant, first: World) {
                   kind: 'change',
                   add: [],
                   remove: [],
-                  versions: Object.fromEntries(held[type]),
+                  versions: Object.fromEntries(envoyResources[type]),
                 },
               }
             : {},
@@ -226,14 +240,16 @@ function connected(variant: Variant, first: World) {
         [...view[type].resources.values()].filter(({ version }) => !version.startsWith('bad'));
       const isBad = (name: string) =>
         view.route.resources.get(name)?.version.startsWith('bad') === true;
-      const has = (type: XdsType) => Object.fromEntries([...held[type]].sort());
+      const has = (type: XdsType) => Object.fromEntries([...envoyResources[type]].sort());
       const wants = (type: XdsType) =>
         Object.fromEntries(
           good(type)
             .map(({ name, version }) => [name, version] as const)
             .sort(),
         );
-      const routes = Object.fromEntries([...held.route].filter(([name]) => !isBad(name)).sort());
+      const routes = Object.fromEntries(
+        [...envoyResources.route].filter(([name]) => !isBad(name)).sort(),
+      );
       const isClean = ![...view.route.resources.values()].some(({ version }) =>
         version.startsWith('bad'),
       );
@@ -302,7 +318,7 @@ describe.each(['delta', 'state-of-the-world'] as const)('the stream of a proxy, 
         fc.array(happening, { maxLength: 40, size: 'max' }),
         (first, happenings) => {
           const proxy = connected(variant, first);
-          for (const one of happenings) proxy.happen(one);
+          for (const step of happenings) proxy.happen(step);
           const { has, wants, routes, isClean, waits } = proxy.rest();
           expect(has('listener')).toEqual(wants('listener'));
           expect(routes).toEqual(wants('route'));

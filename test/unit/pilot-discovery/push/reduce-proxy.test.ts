@@ -26,7 +26,7 @@ function typed(content: Readonly<Record<string, string>> = {}): TypedView {
   });
   return {
     version: JSON.stringify(content),
-    resources: new Map(resources.map((one) => [one.name, one])),
+    resources: new Map(resources.map((resource) => [resource.name, resource])),
   };
 }
 
@@ -90,7 +90,7 @@ const answerOf = (effects: readonly ProxyEffect[]): Answer => {
   return first;
 };
 /** `name=version` of what an answer gives, `-name` of what it takes. */
-const said = ({ resources, removed }: Answer) => [
+const changesIn = ({ resources, removed }: Answer) => [
   ...resources.map(({ name, version }) => `${name}=${version}`),
   ...removed.map((name) => `-${name}`),
 ];
@@ -100,7 +100,10 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
   it('answers nothing before there is something to answer, then all that was asked for', () => {
     const proxy = stream(variant);
     expect(proxy.ask('cluster')).toEqual([]);
-    expect(said(answerOf(proxy.show({ cluster: { a: '1', b: '1' } })))).toEqual(['a=1', 'b=1']);
+    expect(changesIn(answerOf(proxy.show({ cluster: { a: '1', b: '1' } })))).toEqual([
+      'a=1',
+      'b=1',
+    ]);
   });
 
   it('says which names are followed, when they change', () => {
@@ -121,7 +124,7 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       expect(proxy.show({ cluster: { a: version } }, Number(version))).toEqual([]);
     const effects = proxy.ask('cluster', { nonce });
     expect(effects[0]).toEqual({ type: 'accepted', typeUrl: typeUrls.cluster, nonce, snapshot: 1 });
-    expect(said(answerOf(effects))).toEqual(['a=4']);
+    expect(changesIn(answerOf(effects))).toEqual(['a=4']);
   });
 
   it('says nothing of what has not changed', () => {
@@ -135,7 +138,10 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
   it('answers endpoints by name, and none of a cluster that is not there', () => {
     const proxy = stream(variant);
     proxy.show({ endpoint: { a: '1', b: '1' } });
-    expect(said(answerOf(proxy.ask('endpoint', { add: ['a', 'x'] })))).toEqual(['a=1', 'x=empty']);
+    expect(changesIn(answerOf(proxy.ask('endpoint', { add: ['a', 'x'] })))).toEqual([
+      'a=1',
+      'x=empty',
+    ]);
   });
 
   it('empties endpoints that are gone, for a client that names them and takes no clusters', () => {
@@ -147,11 +153,11 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     expect(proxy.show({ endpoint: { a: '1' } }, 2)).toEqual([]);
     expect(proxy.waitsFor('endpoint')).toBe('introduction'); // it may take clusters later
     const emptied = answerOf(proxy.tell({ type: 'introduced' }));
-    expect(said(emptied)).toEqual(['b=empty']);
+    expect(changesIn(emptied)).toEqual(['b=empty']);
     proxy.ask('endpoint', { add: names, nonce: emptied.nonce });
     expect(proxy.show({ endpoint: { a: '1' }, cluster: { a: '1' } }, 3)).toEqual([]);
     const back = proxy.show({ endpoint: { a: '1', b: '2' } }, 4);
-    expect(said(answerOf(back))).toEqual(['b=2']);
+    expect(changesIn(answerOf(back))).toEqual(['b=2']);
   });
 
   it('says nothing of endpoints that are gone to a client that takes clusters', () => {
@@ -174,11 +180,11 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       proxy.ask(type, { add: names, nonce });
       const first = answers(proxy.show({ [type]: { a: '1' } }, 2));
       const [removal] = first.length > 0 ? first : answers(proxy.tell({ type: 'introduced' }));
-      expect(removal && said(removal)).toEqual(variant === 'delta' ? ['-b'] : ['a=1']);
+      expect(removal && changesIn(removal)).toEqual(variant === 'delta' ? ['-b'] : ['a=1']);
       proxy.ask(type, { add: names, nonce: removal?.nonce ?? '' });
       expect(answers(proxy.show({ [type]: { a: '1' }, endpoint: { c: '1' } }, 3))).toEqual([]);
       const back = proxy.show({ [type]: { a: '1', b: '2' } }, 4);
-      expect(said(answerOf(back))).toContain('b=2');
+      expect(changesIn(answerOf(back))).toContain('b=2');
     }
   });
 
@@ -195,7 +201,7 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       nonce: second.nonce,
       add: variant === 'delta' ? [] : ['a', 'b'],
     });
-    expect(said(answerOf(after))).toEqual(['b=1']);
+    expect(changesIn(answerOf(after))).toEqual(['b=1']);
   });
 
   it('remembers what was refused, says what it is made of, and goes on with all else', () => {
@@ -204,7 +210,7 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     const first = answerOf(proxy.ask('route', { add: ['80', '81'] }));
     proxy.ask('route', { nonce: first.nonce, add: variant === 'delta' ? [] : ['80', '81'] });
     const second = answerOf(proxy.show({ route: { '80': 'bad', '81': '2' } }, 2));
-    expect(said(second)).toEqual(['80=bad', '81=2']);
+    expect(changesIn(second)).toEqual(['80=bad', '81=2']);
     const more = {
       nonce: second.nonce,
       add: variant === 'delta' ? [] : ['80', '81'],
@@ -217,7 +223,9 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       blamed: [{ name: '80', keys: ['VirtualService/default/80'] }],
     });
     expect(rest).toEqual([]);
-    expect(said(answerOf(proxy.show({ route: { '80': 'bad', '81': '3' } }, 3)))).toEqual(['81=3']);
+    expect(changesIn(answerOf(proxy.show({ route: { '80': 'bad', '81': '3' } }, 3)))).toEqual([
+      '81=3',
+    ]);
   });
 
   it('gives nothing where what was refused becomes again what the proxy goes on with', () => {
@@ -239,7 +247,7 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       add: variant === 'delta' ? [] : ['80'],
       refusal: { code: 3, message: 'no' },
     });
-    expect(said(answerOf(proxy.show({ route: { '80': 'good' } }, 2)))).toEqual(['80=good']);
+    expect(changesIn(answerOf(proxy.show({ route: { '80': 'good' } }, 2)))).toEqual(['80=good']);
   });
 
   it('answers a type that nobody serves by nothing, once', () => {
@@ -274,9 +282,9 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
   it('ends a stream that asks for more than 32 types that are not served', () => {
     const proxy = stream(variant);
     proxy.show({});
-    const asked = Array.from({ length: 33 }, (_, index) => proxy.ask(`type-${index}`));
-    expect(asked.slice(0, 32).every((effects) => answers(effects).length === 1)).toBe(true);
-    expect(asked[32]).toEqual([
+    const effectLists = Array.from({ length: 33 }, (_, index) => proxy.ask(`type-${index}`));
+    expect(effectLists.slice(0, 32).every((effects) => answers(effects).length === 1)).toBe(true);
+    expect(effectLists[32]).toEqual([
       { type: 'end', fault: 'limit', reason: 'it asks for more than 32 types that are not served' },
     ]);
   });
@@ -288,19 +296,19 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     const proxy = stream(variant);
     proxy.show({ cluster: { a: '1' } });
     const add = unknownNames(100_000);
-    const told: string[] = [];
+    const answeredNames: string[] = [];
     let [answer] = answers(proxy.ask('endpoint', { add }));
     while (answer !== undefined) {
       expect(answer.resources).toHaveLength(10_000);
-      told.push(...answer.resources.map(({ name }) => name));
+      answeredNames.push(...answer.resources.map(({ name }) => name));
       const again = variant === 'delta' ? [] : add;
       [answer] = answers(proxy.ask('endpoint', { nonce: answer.nonce, add: again }));
     }
-    expect(told).toEqual(add);
+    expect(answeredNames).toEqual(add);
   });
 
   it('takes ten times as many unknown names for at most 20 times the CPU', () => {
-    const asked = (count: number) => {
+    const askingFor = (count: number) => {
       const add = unknownNames(count);
       return () => {
         const proxy = stream(variant);
@@ -308,13 +316,13 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
         proxy.ask('endpoint', { add });
       };
     };
-    expect(growthRatio(asked(10_000), asked(100_000), 20)).toBeLessThan(20);
+    expect(growthRatio(askingFor(10_000), askingFor(100_000), 20)).toBeLessThan(20);
   });
 
   it('gives the same answer, to the last byte of it, to another proxy that has the same', () => {
-    const [one, other] = [stream(variant), stream(variant)];
-    for (const proxy of [one, other]) proxy.show({ cluster: { a: '1' } });
-    expect(answerOf(other.ask('cluster'))).toEqual(answerOf(one.ask('cluster')));
+    const [first, other] = [stream(variant), stream(variant)];
+    for (const proxy of [first, other]) proxy.show({ cluster: { a: '1' } });
+    expect(answerOf(other.ask('cluster'))).toEqual(answerOf(first.ask('cluster')));
   });
 
   it('adds what comes before it takes what goes: a cluster leaves when its listeners and routes are accepted', () => {
@@ -339,16 +347,16 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       route: { r: 'new' },
     };
     const added = answerOf(proxy.show(next, 2));
-    expect(said(added)).toEqual(variant === 'delta' ? ['new=1'] : ['old=1', 'new=1']);
+    expect(changesIn(added)).toEqual(variant === 'delta' ? ['new=1'] : ['old=1', 'new=1']);
     expect(ack('cluster', added).filter(({ type }) => type === 'answer')).toEqual([]); // its endpoints are waited for
     const assigned = answerOf(
       proxy.ask('endpoint', { add: variant === 'delta' ? ['new'] : ['old', 'new'] }),
     );
-    expect(said(assigned)).toEqual(['new=1']);
+    expect(changesIn(assigned)).toEqual(['new=1']);
     const routed = answerOf(ack('endpoint', assigned, ['old', 'new']));
-    expect([routed.typeUrl, ...said(routed)]).toEqual([typeUrls.route, 'r=new']);
+    expect([routed.typeUrl, ...changesIn(routed)]).toEqual([typeUrls.route, 'r=new']);
     const removed = answerOf(ack('route', routed, ['r']));
-    expect([removed.typeUrl, ...said(removed)]).toEqual([
+    expect([removed.typeUrl, ...changesIn(removed)]).toEqual([
       typeUrls.cluster,
       ...(variant === 'delta' ? ['-old'] : ['new=1']),
     ]);
@@ -366,7 +374,7 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       proxy.show({ cluster: { a: '2' }, endpoint: { a: '1' } }, 2),
     );
     expect([clusters?.typeUrl, endpoints?.typeUrl]).toEqual([typeUrls.cluster, typeUrls.endpoint]);
-    expect(endpoints && said(endpoints)).toEqual(['a=1']);
+    expect(endpoints && changesIn(endpoints)).toEqual(['a=1']);
   });
 
   it('does not wait for endpoints for ever', () => {
@@ -374,7 +382,7 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     proxy.show({ cluster: { a: '1' }, endpoint: { a: '1' }, route: { r: '1' } });
     proxy.ask('cluster', { nonce: answerOf(proxy.ask('cluster')).nonce });
     expect(proxy.ask('route', { add: ['r'] })).toEqual([]);
-    expect(said(answerOf(proxy.tell({ type: 'warmed' })))).toEqual(['r=1']);
+    expect(changesIn(answerOf(proxy.tell({ type: 'warmed' })))).toEqual(['r=1']);
   });
 
   it('says what waits, and for what: an answer in flight, clusters, endpoints', () => {
@@ -428,7 +436,7 @@ describe('reduceProxy of a proxy that comes back', () => {
     const proxy = stream('delta');
     proxy.show({ cluster: { a: '1', b: '2' }, endpoint: { a: '1' } });
     expect(
-      said(answerOf(proxy.ask('cluster', { add: ['*'], versions: { a: '1', b: '1' } }))),
+      changesIn(answerOf(proxy.ask('cluster', { add: ['*'], versions: { a: '1', b: '1' } }))),
     ).toEqual(['b=2']);
     expect(proxy.ask('endpoint', { add: ['a'], versions: { a: '1' } })).toEqual([]);
   });
@@ -440,7 +448,9 @@ describe('reduceProxy of a proxy that comes back', () => {
     expect(
       proxy.ask('endpoint', { add: ['a'], version: JSON.stringify(content.endpoint) }),
     ).toEqual([]);
-    expect(said(answerOf(proxy.ask('route', { add: ['r'], version: 'another' })))).toEqual(['r=1']);
+    expect(changesIn(answerOf(proxy.ask('route', { add: ['r'], version: 'another' })))).toEqual([
+      'r=1',
+    ]);
   });
 
   it('sends endpoints that it waits for once the view has them again, even if they are the same', () => {
@@ -451,26 +461,26 @@ describe('reduceProxy of a proxy that comes back', () => {
     const endpoints = answerOf(
       proxy.show({ cluster: { a: '2', b: '1' }, endpoint: { a: '1', b: '2' } }, 2),
     );
-    expect(said(endpoints)).toEqual(['b=2']);
+    expect(changesIn(endpoints)).toEqual(['b=2']);
     const changed = answerOf(proxy.ask('cluster', { nonce: clusters.nonce }));
-    expect(said(changed)).toEqual(['a=2']);
+    expect(changesIn(changed)).toEqual(['a=2']);
     proxy.show({ cluster: { b: '1' }, endpoint: { b: '3' } }, 3);
     const others = answerOf(proxy.ask('endpoint', { nonce: endpoints.nonce }));
-    expect(said(others)).toEqual(['b=3']);
+    expect(changesIn(others)).toEqual(['b=3']);
     proxy.ask('endpoint', { nonce: others.nonce });
     proxy.ask('cluster', { nonce: changed.nonce });
     const back = proxy.show({ cluster: { a: '2', b: '1' }, endpoint: { a: '1', b: '3' } }, 4);
-    expect(answers(back).map(said)).toContainEqual(['a=1']);
+    expect(answers(back).map(changesIn)).toContainEqual(['a=1']);
   });
 
   it('takes clusters that are gone only when it has asked for routes, or has had the time to', () => {
     const proxy = stream('delta');
     proxy.show({});
     const first = answerOf(proxy.ask('cluster', { add: ['*'], versions: { gone: '1' } }));
-    expect(said(first)).toEqual([]);
+    expect(changesIn(first)).toEqual([]);
     expect(proxy.ask('cluster', { nonce: first.nonce })).toMatchObject([{ type: 'accepted' }]);
     expect(proxy.waitsFor('cluster')).toBe('introduction');
-    expect(said(answerOf(proxy.tell({ type: 'introduced' })))).toEqual(['-gone']);
+    expect(changesIn(answerOf(proxy.tell({ type: 'introduced' })))).toEqual(['-gone']);
     expect(proxy.waitsFor('cluster')).toBeUndefined();
   });
 });
@@ -539,8 +549,8 @@ describe.each(variants)('reduceProxy, secrets, %s', (variant) => {
   it('are sent as they come, those that differ, and are never taken away', () => {
     const tell = run();
     tell({ type: 'view', view: view({}) });
-    const asked = tell(askFor({}));
-    expect(asked.effects).toMatchObject([{ type: 'asked', names: new Set(names) }]);
+    const beginning = tell(askFor({}));
+    expect(beginning.effects).toMatchObject([{ type: 'asked', names: new Set(names) }]);
     const first = tell(secrets({ 'kubernetes://a': 'A' }));
     expect(first.answers).toEqual([['A']]);
     expect(tell(secrets({ 'kubernetes://a': 'A', 'kubernetes://b': 'B' })).answers).toEqual([]);

@@ -16,12 +16,12 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-function made(most: number, silent = most) {
+function newConnections(most: number, silent = most) {
   const scheduler = new VirtualTimeScheduler();
-  const [admitted, told]: [number[], string[]] = [[], []];
+  const [admitted, closings]: [number[], string[]] = [[], []];
   const connections = boundedConnections(
     { most, silence: { longest: 10_000, most: silent } },
-    (address, reason) => told.push(`${scheduler.now()} ${address} ${reason}`),
+    (address, reason) => closings.push(`${scheduler.now()} ${address} ${reason}`),
     scheduler,
   );
   const add = (port: number) => {
@@ -31,67 +31,69 @@ function made(most: number, silent = most) {
   };
   return {
     add,
-    asked: (port: number) => connections.noteServed(`10.0.0.1:${port}`),
+    noteServed: (port: number) => connections.noteServed(`10.0.0.1:${port}`),
     cut: (port: number) => connections.cut(`10.0.0.1:${port}`),
     admitted,
-    told,
+    closings,
     scheduler,
   };
 }
 
 describe('boundedConnections', () => {
   it('closes a connection on which nothing is asked for within 10 s, and no other', () => {
-    const { add, asked, told, scheduler } = made(3);
+    const { add, noteServed, closings, scheduler } = newConnections(3);
     add(1);
     add(2);
-    asked(2);
+    noteServed(2);
     scheduler.flush();
-    expect(told).toEqual(['10000 10.0.0.1:1 nothing was asked for on the connection within 10 s']);
+    expect(closings).toEqual([
+      '10000 10.0.0.1:1 nothing was asked for on the connection within 10 s',
+    ]);
   });
 
   it('closes the oldest that has asked for nothing if there are too many', () => {
-    const { add, asked, admitted, told } = made(2);
+    const { add, noteServed, admitted, closings } = newConnections(2);
     add(1);
-    asked(1);
+    noteServed(1);
     add(2);
     add(3);
-    expect(told).toEqual(['0 10.0.0.1:2 2 connections are open, which is the limit']);
+    expect(closings).toEqual(['0 10.0.0.1:2 2 connections are open, which is the limit']);
     expect(admitted).toEqual([1, 2, 3]);
   });
 
   it('closes the oldest of too many that have asked for nothing', () => {
-    const { add, asked, told } = made(9, 2);
+    const { add, noteServed, closings } = newConnections(9, 2);
     add(1);
-    asked(1);
+    noteServed(1);
     add(2);
     add(3);
-    expect(told).toEqual([]);
+    expect(closings).toEqual([]);
     add(4);
-    expect(told).toEqual([
+    expect(closings).toEqual([
       '0 10.0.0.1:2 nothing was asked for on the connection, and 2 have come since',
     ]);
   });
 
   it('closes the new one if all others have asked, and takes others once one has gone', () => {
-    const { add, asked, admitted, told } = made(2);
+    const { add, noteServed, admitted, closings } = newConnections(2);
     const first = add(1);
-    asked(1);
+    noteServed(1);
     add(2);
-    asked(2);
+    noteServed(2);
     add(3);
-    expect(told).toEqual(['0 10.0.0.1:3 2 connections are open, which is the limit']);
+    expect(closings).toEqual(['0 10.0.0.1:3 2 connections are open, which is the limit']);
     first.destroy();
     add(4);
     expect(admitted).toEqual([1, 2, 4]);
-    expect(told).toHaveLength(1);
+    expect(closings).toHaveLength(1);
   });
 
   it('closes the connection of a client that is cut, and no other', () => {
-    const { add, asked, cut, admitted } = made(2);
+    const { add, noteServed, cut, admitted } = newConnections(2);
     const closed: number[] = [];
     for (const port of [1, 2]) {
       add(port).once('close', () => closed.push(port));
-      asked(port);
+      noteServed(port);
     }
     cut(2);
     cut(3);
@@ -101,11 +103,13 @@ describe('boundedConnections', () => {
   });
 
   it('reads what has come while the program was busy, before it closes a connection', () => {
-    const { add, asked, told, scheduler } = made(3);
-    scheduler.schedule(() => asked(1), 10_000);
+    const { add, noteServed, closings, scheduler } = newConnections(3);
+    scheduler.schedule(() => noteServed(1), 10_000);
     add(1);
     add(2);
     scheduler.flush();
-    expect(told).toEqual(['10000 10.0.0.1:2 nothing was asked for on the connection within 10 s']);
+    expect(closings).toEqual([
+      '10000 10.0.0.1:2 nothing was asked for on the connection within 10 s',
+    ]);
   });
 });

@@ -28,15 +28,15 @@ describe.each(inherited)('the name %s, from outside', (name) => {
   });
 
   it('is a type that nobody serves, in what the control plane knows, logs and counts', () => {
-    const of = { connection: 1, typeUrl: name } as const;
+    const subscription = { connection: 1, typeUrl: name } as const;
     const node = create(NodeSchema, { id: 'sidecar~10.0.0.1~a.b~c', metadata: {} });
     const events: readonly DiscoveryEvent[] = [
       { type: 'connected', connection: 1, node, variant: 'delta', address: '' },
-      { type: 'asked', ...of, names: new Set([name]) },
-      { type: 'unknown-type', ...of },
-      { type: 'answered', ...of, nonce: 'n', snapshot: 1, version: '', resources: 0 },
-      { type: 'written', ...of, bytes: 7, queuedMs: 0, writingMs: 0 },
-      { type: 'rejected', ...of, nonce: 'n', reason: name, names: [name], keys: [] },
+      { type: 'asked', ...subscription, names: new Set([name]) },
+      { type: 'unknown-type', ...subscription },
+      { type: 'answered', ...subscription, nonce: 'n', snapshot: 1, version: '', resources: 0 },
+      { type: 'written', ...subscription, bytes: 7, queuedMs: 0, writingMs: 0 },
+      { type: 'rejected', ...subscription, nonce: 'n', reason: name, names: [name], keys: [] },
     ];
     const view = events.reduce((before, event) => {
       narrateDiscovery(before, event, 0, 1);
@@ -113,9 +113,9 @@ it('is found by a rule, wherever a plain object is asked for a name that is know
     languageOptions: { parser: tseslint.parser, parserOptions: { programs } },
     rules: { 'local/outside-names': 'error' as const },
   };
-  const found = new Linter({ cwd: folder }).verify(text, [config], filename);
+  const messages = new Linter({ cwd: folder }).verify(text, [config], filename);
   rmSync(folder, { recursive: true });
-  expect(found.map(({ line, ruleId }) => [line, ruleId])).toEqual(
+  expect(messages.map(({ line, ruleId }) => [line, ruleId])).toEqual(
     Array.from({ length: 3 }, () => [4, 'local/outside-names']),
   );
 });

@@ -10,7 +10,7 @@ metadata: { name: a, namespace: default }
 spec: { hosts: [a.mesh], resolution: DNS, ports: [{ number: 80, name: http, protocol: HTTP }] }
 `;
 
-function made() {
+function newSetup() {
   const scheduler = new VirtualTimeScheduler();
   const { views$, view, forget$ } = proxyViews(scheduler);
   forget$.subscribe({ error: expect.unreachable });
@@ -20,7 +20,7 @@ function made() {
   const connect = () => {
     const views: View[] = [];
     const subscription = views$(snapshot$, proxyAt()).subscribe({
-      next: (one) => views.push(one),
+      next: (emittedView) => views.push(emittedView),
       error: expect.unreachable,
     });
     return {
@@ -38,14 +38,14 @@ function made() {
 
 describe('the views of proxies', () => {
   it('are those of others of their class', () => {
-    const { connect } = made();
-    const [one, other] = [connect(), connect()];
-    expect(one.clusters()[0]).toBe(other.clusters()[0]);
-    expect([...(one.clusters()[0]?.resources.keys() ?? [])]).toContain('outbound|80||a.mesh');
+    const { connect } = newSetup();
+    const [proxy, other] = [connect(), connect()];
+    expect(proxy.clusters()[0]).toBe(other.clusters()[0]);
+    expect([...(proxy.clusters()[0]?.resources.keys() ?? [])]).toContain('outbound|80||a.mesh');
   });
 
   it('are the same objects in a later snapshot with equal content', () => {
-    const { connect, snapshot$ } = made();
+    const { connect, snapshot$ } = newSetup();
     const { clusters } = connect();
     snapshot$.next({ number: 2, environment: environmentOf(entry) });
     expect(clusters()).toHaveLength(2);
@@ -53,10 +53,10 @@ describe('the views of proxies', () => {
   });
 
   it('are remembered for 20 s after the last proxy has gone, and not for a minute', () => {
-    const { connect, after } = made();
-    const one = connect();
-    const [first] = one.clusters();
-    one.leave();
+    const { connect, after } = newSetup();
+    const proxy = connect();
+    const [first] = proxy.clusters();
+    proxy.leave();
     after(19_000);
     const other = connect();
     expect(other.clusters()[0]).toBe(first);
@@ -66,16 +66,16 @@ describe('the views of proxies', () => {
   });
 
   it('are remembered for as long as one proxy is connected', () => {
-    const { connect, after } = made();
-    const [one, other] = [connect(), connect()];
-    const [first] = one.clusters();
+    const { connect, after } = newSetup();
+    const [proxy, other] = [connect(), connect()];
+    const [first] = proxy.clusters();
     other.leave();
     after(600_000);
     expect(connect().clusters()[0]).toBe(first);
   });
 
   it('are forgotten where somebody has only looked', () => {
-    const { view, environment, after, scheduler } = made();
+    const { view, environment, after, scheduler } = newSetup();
     const look = () => view({ number: 1, environment }, proxyAt()).cluster;
     const first = look();
     expect(look()).toBe(first);

@@ -10,12 +10,12 @@ const none: CallerRefusals = new Map();
 describe('refusals of callers', () => {
   it('are said once a minute for a client, with the number of those between', () => {
     let refusals = none;
-    const said = [0, 1, 30_000, 59_999, 60_000, 60_001].map((now) => {
+    const counts = [0, 1, 30_000, 59_999, 60_000, 60_001].map((now) => {
       const more = unloggedCount(refusals, `10.0.0.1:${now}`, now);
       refusals = withRefusal(refusals, `10.0.0.1:${now}`, now);
       return more;
     });
-    expect(said).toEqual([0, undefined, undefined, undefined, 3, undefined]);
+    expect(counts).toEqual([0, undefined, undefined, undefined, 3, undefined]);
     expect(unloggedCount(refusals, '10.0.0.2:1', 60_002)).toBe(0);
   });
 

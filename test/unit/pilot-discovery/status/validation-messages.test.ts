@@ -14,7 +14,7 @@ const finding = (more: Partial<AnalysisFinding>): AnalysisFinding => ({
 });
 
 it('returns code, level, page and sentence of each finding of a source, in order', () => {
-  const found = validationMessages(
+  const messages = validationMessages(
     [
       finding({ code: 'IST0133', field: '' }),
       finding({}),
@@ -24,7 +24,7 @@ it('returns code, level, page and sentence of each finding of a source, in order
     'Kubernetes',
   );
   const page = (code: string) => `https://istio.io/v1.26/docs/reference/config/analysis/${code}/`;
-  expect([...found]).toEqual([
+  expect([...messages]).toEqual([
     [
       'VirtualService/a/one',
       [

@@ -65,26 +65,30 @@ describe('a server that cannot take a connection', () => {
     },
     ...{ keepalive: { interval: 30_000, timeout: 10_000, age: 0 }, largestRequest: 4 << 20 },
   };
-  it.each<{ what: string; at: 'port' | 'socket'; serve$: (place: Place) => Observable<Sign> }>([
+  it.each<{
+    what: string;
+    endpoint: 'port' | 'socket';
+    serve$: (place: Place) => Observable<Sign>;
+  }>([
     {
       what: 'the status port',
-      at: 'port',
+      endpoint: 'port',
       serve$: ({ port }) => types$(statusServer(port, routes(statusParts()), '127.0.0.1')),
     },
     {
       what: 'the status socket',
-      at: 'socket',
+      endpoint: 'socket',
       serve$: ({ socket }) => types$(statusSocket(socket, routes(statusParts()))),
     },
     {
       what: 'the token server',
-      at: 'port',
+      endpoint: 'port',
       serve$: ({ port }) => types$(stsServer('127.0.0.1', port, of(noTokenExchange))),
     },
-    { what: 'a socket', at: 'socket', serve$: ({ socket }) => types$(ownSocket(socket)) },
+    { what: 'a socket', endpoint: 'socket', serve$: ({ socket }) => types$(ownSocket(socket)) },
     {
       what: 'gRPC on a socket',
-      at: 'socket',
+      endpoint: 'socket',
       serve$: ({ socket }) =>
         types$(
           grpcOnSocket(socket, () => Promise.resolve(() => NEVER), { isEager: false, server: {} }),
@@ -92,11 +96,11 @@ describe('a server that cannot take a connection', () => {
     },
     {
       what: 'gRPC of the control plane',
-      at: 'port',
+      endpoint: 'port',
       serve$: ({ port }) =>
         types$(serveGrpc({ plain: { host: '127.0.0.1', port }, secure: undefined }, grpc)),
     },
-  ])('tells that once, and goes on: $what', async ({ at, serve$ }) => {
+  ])('tells that once, and goes on: $what', async ({ endpoint, serve$ }) => {
     const listen = vi.spyOn(Server.prototype, 'listen');
     const heard: Sign[] = [];
     running = serve$(place).subscribe({
@@ -106,14 +110,14 @@ describe('a server that cannot take a connection', () => {
     });
     const server = listen.mock.contexts[0] as Server;
     await expect
-      .poll(() => (at === 'port' ? server.listening : existsSync(place.socket)))
+      .poll(() => (endpoint === 'port' ? server.listening : existsSync(place.socket)))
       .toBe(true);
     for (let times = 0; times < 3; times += 1) server.emit('error', new Error(reason));
     expect(heard.filter(({ type }) => type !== 'listening')).toEqual([
       expect.objectContaining({ type: 'not-taken', reason }),
     ]);
     expect(server.listening).toBe(true);
-    const client = at === 'port' ? connect(place.port, '127.0.0.1') : connect(place.socket);
+    const client = endpoint === 'port' ? connect(place.port, '127.0.0.1') : connect(place.socket);
     await expect.poll(() => client.readyState).toBe('open');
     client.destroy();
   });
@@ -131,11 +135,11 @@ describe('a server that cannot take a connection', () => {
 describe('reportServerErrors', () => {
   it('tells why a server cannot listen, and then each reason once a minute', async () => {
     const time = new VirtualTimeScheduler();
-    const told: string[] = [];
+    const reports: string[] = [];
     const server = createServer();
     reportServerErrors(
       server,
-      { failed: (why) => told.push(`failed: ${why}`), notTaken: (why) => told.push(why) },
+      { failed: (why) => reports.push(`failed: ${why}`), notTaken: (why) => reports.push(why) },
       time,
     );
     const fail = (why: string) => server.emit('error', new Error(why));
@@ -145,6 +149,6 @@ describe('reportServerErrors', () => {
     time.schedule(() => fail('B'), 2);
     time.flush();
     server.close();
-    expect(told).toEqual(['failed: in use', 'A', 'B', 'A']);
+    expect(reports).toEqual(['failed: in use', 'A', 'B', 'A']);
   });
 });

@@ -35,15 +35,15 @@ const message = (length: number, sent = length) =>
 describe('boundedMessages', () => {
   let server: Server;
   let port: number;
-  let told: string[];
+  let reasons: string[];
   let received: number[];
   const sessions: ClientHttp2Session[] = [];
   beforeEach(async () => {
-    [told, received] = [[], []];
+    [reasons, received] = [[], []];
     const bounds = boundedMessages(
       { ServerInterceptingCall, status },
       { ofConnection: 100_000, inAll: 150_000 },
-      (_, reason) => told.push(reason),
+      (_, reason) => reasons.push(reason),
     );
     server = new Server({ interceptors: [bounds] });
     server.addService(
@@ -76,11 +76,11 @@ describe('boundedMessages', () => {
   };
   /** What a stream is told at its end, while the client goes on. */
   const endOf = async (stream: ClientHttp2Stream): Promise<string> => {
-    const said: IncomingHttpHeaders = {};
+    const endHeaders: IncomingHttpHeaders = {};
     for (const event of ['response', 'trailers'])
-      stream.on(event, (headers: IncomingHttpHeaders) => Object.assign(said, headers));
+      stream.on(event, (headers: IncomingHttpHeaders) => Object.assign(endHeaders, headers));
     await once(stream, 'close');
-    return `${String(said['grpc-status'])} ${decodeURIComponent(String(said['grpc-message']))} ${stream.rstCode}`;
+    return `${String(endHeaders['grpc-status'])} ${decodeURIComponent(String(endHeaders['grpc-message']))} ${stream.rstCode}`;
   };
 
   /** The server has read what was written before: it answers in order. */
@@ -97,7 +97,7 @@ describe('boundedMessages', () => {
     expect(await endOf(second)).toBe(`8 ${reason} 0`);
     first.write(Buffer.alloc(30_000));
     await expect.poll(() => received).toEqual([90_000]);
-    expect(told).toEqual([reason]);
+    expect(reasons).toEqual([reason]);
   });
 
   it('ends the oldest message if all connections are beyond the bound', async () => {
@@ -121,15 +121,15 @@ describe('boundedMessages', () => {
     const stream = openStream(connected(), path);
     for (let count = 0; count < 20; count += 1) stream.write(message(90_000));
     await expect.poll(() => received.length).toBe(20);
-    expect(told).toEqual([]);
+    expect(reasons).toEqual([]);
   });
 
   it('ends a stream with a compressed message before it is unpacked', async () => {
-    const [fresh, answered] = [openStream(connected(), path), openStream(connected(), path)];
+    const [unanswered, answered] = [openStream(connected(), path), openStream(connected(), path)];
     const compressed = message(9);
     compressed[0] = 1;
-    const ended = endOf(fresh);
-    fresh.write(compressed);
+    const ended = endOf(unanswered);
+    unanswered.write(compressed);
     expect(await ended).toBe('12 compressed messages are not accepted 0');
     answered.write(message(7));
     await once(answered, 'response');

@@ -113,8 +113,8 @@ describe('grpcOnSocket', () => {
   });
   afterEach(() => {
     vi.doUnmock('@grpc/grpc-js');
-    for (const one of clients.splice(0)) one.destroy();
-    for (const one of running.splice(0)) one.unsubscribe();
+    for (const client of clients.splice(0)) client.destroy();
+    for (const subscription of running.splice(0)) subscription.unsubscribe();
     rmSync(folder, { recursive: true });
   });
 

@@ -7,8 +7,8 @@ import { grpcClient } from '../../../../src/shared/grpc/grpc-client.ts';
 import { localhostTarget } from '../../../../src/shared/grpc/localhost-target.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-const asked = vi.fn(() => new Promise<never>(() => undefined)); // a name server that is silent
-beforeEach(() => void vi.spyOn(dns.promises, 'lookup').mockImplementation(asked as never));
+const nameServer = vi.fn(() => new Promise<never>(() => undefined)); // it never answers
+beforeEach(() => void vi.spyOn(dns.promises, 'lookup').mockImplementation(nameServer as never));
 afterEach(() => void vi.restoreAllMocks());
 
 async function listening(
@@ -33,7 +33,7 @@ it.each(['127.0.0.1:0', '[::1]:0'])(
         client.waitForReady(Date.now() + 3_000, (error) => (error ? fail(error) : done())),
       ),
     ).resolves.toBeUndefined();
-    expect(asked).not.toHaveBeenCalled();
+    expect(nameServer).not.toHaveBeenCalled();
     client.close();
     server.forceShutdown();
   },
@@ -56,7 +56,7 @@ it('a server at localhost that ends each connection is asked with pauses between
 it('another name is looked up, as the test supposes', async () => {
   const client = grpcClient(grpc, 'istiod.example:15012', grpc.credentials.createInsecure());
   client.waitForReady(Date.now() + 3_000, () => undefined);
-  await eventually(() => asked.mock.calls.length > 0);
+  await eventually(() => nameServer.mock.calls.length > 0);
   client.close();
 });
 

@@ -33,12 +33,12 @@ describe('afterPiece', () => {
         messages,
         fc.nat(400),
         fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 40 }),
-        (made, cut, cuts) => {
-          const all = Buffer.concat(made.map(([length, flag]) => message(length, flag)));
+        (lengthsAndFlags, cut, cuts) => {
+          const all = Buffer.concat(lengthsAndFlags.map(([length, flag]) => message(length, flag)));
           const bytes = all.subarray(0, Math.max(0, all.length - cut));
-          const [pieces, at] = [[] as Buffer[], { now: 0 }];
-          for (const one of cuts) pieces.push(bytes.subarray(at.now, (at.now += one)));
-          pieces.push(bytes.subarray(at.now));
+          const [pieces, offset] = [[] as Buffer[], { now: 0 }];
+          for (const size of cuts) pieces.push(bytes.subarray(offset.now, (offset.now += size)));
+          pieces.push(bytes.subarray(offset.now));
           const whole = afterPiece(noMessage, bytes);
           expect(pieces.reduce(afterPiece, noMessage)).toEqual(whole);
           expect(whole.received).toBeLessThanOrEqual(605);

@@ -2,11 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { controlGuard } from '../../../../src/shared/http/control-guard.ts';
 
-const asked = (headers: IncomingMessage['headers'], remoteAddress = '127.0.0.1', method = 'POST') =>
-  controlGuard({ method, headers, socket: { remoteAddress } })?.[0];
+const statusFor = (
+  headers: IncomingMessage['headers'],
+  remoteAddress = '127.0.0.1',
+  method = 'POST',
+) => controlGuard({ method, headers, socket: { remoteAddress } })?.[0];
 
 /** What a browser sends with a POST of a page to where the page comes from. */
-const own = (host: string) => ({
+const sameOrigin = (host: string) => ({
   host,
   origin: `http://${host}`,
   'sec-fetch-site': 'same-origin' as const,
@@ -16,15 +19,15 @@ describe('a request that changes something', () => {
   it.each([
     ['a program', { host: 'localhost:15020' }],
     ['a program that names no host', {}],
-    ['the page', own('localhost:15020')],
-    ['the page, by an address', own('127.0.0.1:15020')],
-    ['the page, by an address of IPv6', own('[::1]:15020')],
-    ['the page, through a forwarded port', own('localhost:8080')],
+    ['the page', sameOrigin('localhost:15020')],
+    ['the page, by an address', sameOrigin('127.0.0.1:15020')],
+    ['the page, by an address of IPv6', sameOrigin('[::1]:15020')],
+    ['the page, through a forwarded port', sameOrigin('localhost:8080')],
   ])('is let through: of %s', (_, headers) => {
-    expect(asked(headers)).toBeUndefined();
+    expect(statusFor(headers)).toBeUndefined();
   });
 
-  const page = own('localhost:15020');
+  const page = sameOrigin('localhost:15020');
   it.each([
     [
       'of another site',
@@ -40,10 +43,10 @@ describe('a request that changes something', () => {
       { ...page, origin: 'http://localhost:3000' },
     ],
     ['of a frame without an origin', { ...page, origin: 'null' }],
-    ['of a frame without an origin, to a host of that name', own('null')],
-    ['of a site whose name means this machine now', own('evil.example:15020')],
-    ['of a site whose name begins like this machine', own('localhost.evil.example:15020')],
-    ['of a site whose name begins with an address', own('127.0.0.1.evil.example:15020')],
+    ['of a frame without an origin, to a host of that name', sameOrigin('null')],
+    ['of a site whose name means this machine now', sameOrigin('evil.example:15020')],
+    ['of a site whose name begins like this machine', sameOrigin('localhost.evil.example:15020')],
+    ['of a site whose name begins with an address', sameOrigin('127.0.0.1.evil.example:15020')],
     ['of this machine by another scheme', { ...page, origin: 'https://localhost:15020' }],
     [
       'with an origin that only begins like the page',
@@ -67,24 +70,24 @@ describe('a request that changes something', () => {
       'with an origin and no host',
       { origin: 'http://localhost:15020', 'sec-fetch-site': 'same-origin' },
     ],
-    ['with an origin and an empty host', own('')],
-    ['with a port that is none', own('localhost:http')],
+    ['with an origin and an empty host', sameOrigin('')],
+    ['with a port that is none', sameOrigin('localhost:http')],
     ['from another site, without an origin', { host: page.host, 'sec-fetch-site': 'cross-site' }],
   ] satisfies readonly (readonly [string, IncomingMessage['headers']])[])(
     'is refused: %s',
     (_, headers) => {
-      expect(asked(headers)).toBe(403);
+      expect(statusFor(headers)).toBe(403);
     },
   );
 
   it.each(['127.0.0.6', '10.0.0.7', '::ffff:10.0.0.7', undefined])(
     'is refused from %s, even if it looks like the page',
     (address) => {
-      expect(asked(page, address ?? '')).toBe(403);
+      expect(statusFor(page, address ?? '')).toBe(403);
     },
   );
 
   it.each(['GET', 'HEAD', 'PUT'])('is refused as %s', (method) => {
-    expect(asked(page, '127.0.0.1', method)).toBe(405);
+    expect(statusFor(page, '127.0.0.1', method)).toBe(405);
   });
 });

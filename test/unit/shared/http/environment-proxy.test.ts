@@ -56,12 +56,12 @@ describe('a proxy of the environment', () => {
   const http = createHttpServer((_, response) => response.end('{}'));
   let grpc: CaServer;
   let proxy: Server;
-  let asked: number;
+  let proxyConnections: number;
 
   beforeEach(async () => {
-    asked = 0;
+    proxyConnections = 0;
     proxy = createServer((socket) => {
-      asked += 1;
+      proxyConnections += 1;
       socket.resetAndDestroy();
     }).listen(0, '127.0.0.1');
     await Promise.all([once(proxy, 'listening'), once(http.listen(0, '127.0.0.1'), 'listening')]);
@@ -81,19 +81,19 @@ describe('a proxy of the environment', () => {
   it.each(Object.entries(clients))('is not used by the client of %s', async (_, ask) => {
     const ports = { grpc: grpc.port, http: (http.address() as AddressInfo).port };
     expect(await ask(ports)).toSatisfy(
-      (said: unknown) =>
-        said === true || said === 'connected' || (said as { ok?: boolean }).ok === true,
+      (answer: unknown) =>
+        answer === true || answer === 'connected' || (answer as { ok?: boolean }).ok === true,
     );
-    expect(asked).toBe(0);
+    expect(proxyConnections).toBe(0);
   });
 
   it('is used by no client that is made elsewhere', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.ts'),
     );
-    const made = files.filter((name) =>
+    const clientFiles = files.filter((name) =>
       /new (?:grpc\.)?Client\(/.test(readFileSync(join('src', name), 'utf8')),
     );
-    expect(made).toEqual(['shared/grpc/grpc-client.ts']);
+    expect(clientFiles).toEqual(['shared/grpc/grpc-client.ts']);
   });
 });

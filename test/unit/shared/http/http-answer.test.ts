@@ -94,12 +94,12 @@ describe('httpAnswer', () => {
   it('hangs up when it is unsubscribed from', async () => {
     const address = await serve(() => undefined);
     const connected = once(server, 'connection') as Promise<[Socket]>;
-    const asked = once(server, 'request');
+    const requested = once(server, 'request');
     const subscription = httpAnswer(`http://${address}/`).subscribe({
       error: (error: unknown) => expect.unreachable(String(error)),
     });
     const [socket] = await connected;
-    await asked;
+    await requested;
     subscription.unsubscribe();
     await expect.poll(() => socket.destroyed).toBe(true);
   });

@@ -15,8 +15,8 @@ import { gzipStream } from '../../../../src/pilot-agent/status/scrape/sync-compr
 const looked = vi.hoisted(() => vi.fn());
 vi.mock('node:dns', () => ({ lookup: looked }));
 
-const asked = (host: string, options: { all?: boolean; family?: number }) =>
-  new Promise((done) => localLookup(host, options, (_, ...found) => done(found)));
+const lookUp = (host: string, options: { all?: boolean; family?: number }) =>
+  new Promise((done) => localLookup(host, options, (_, ...records) => done(records)));
 
 describe('localhost', () => {
   it.each([
@@ -42,8 +42,8 @@ describe('localhost', () => {
     ],
     ['localhost', {}, ['127.0.0.1', 4]],
     ['localhost', { family: 6 }, ['::1', 6]],
-  ])('%s with %j is never looked up', async (host, options, found) => {
-    expect(await asked(host, options)).toEqual(found);
+  ])('%s with %j is never looked up', async (host, options, expected) => {
+    expect(await lookUp(host, options)).toEqual(expected);
     expect(looked).not.toHaveBeenCalled();
   });
 

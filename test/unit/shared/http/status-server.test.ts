@@ -291,11 +291,11 @@ describe('statusServer', () => {
       );
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    let [asked, connections] = [0, 0];
+    let [answerCount, connections] = [0, 0];
     const other = setInterval(() => {
       const request = httpRequest(
         { port, path: '/healthz/ready', agent },
-        (response) => void response.resume().on('end', () => (asked += 1)),
+        (response) => void response.resume().on('end', () => (answerCount += 1)),
       );
       request
         .on('socket', () => (connections += request.reusedSocket ? 0 : 1))
@@ -305,7 +305,7 @@ describe('statusServer', () => {
     await Promise.all(slow).finally(() => clearInterval(other));
     agent.destroy();
     expect(performance.now() - begun).toBeGreaterThan(4_900);
-    expect(asked).toBeGreaterThan(5);
+    expect(answerCount).toBeGreaterThan(5);
     expect(connections).toBe(1);
   });
 });

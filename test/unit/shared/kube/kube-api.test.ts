@@ -134,11 +134,11 @@ describe('a question to the API', () => {
     'is given up after 30 s without an answer, or without the rest of it (%s)',
     async (path) => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-      const asked = new Promise((done) => {
+      const requested = new Promise((done) => {
         answer = (_, response) => (path === '/none' ? done(0) : response.write('{', done));
       });
       const given = get(path);
-      await asked;
+      await requested;
       await eventually(() => vi.getTimerCount() === 1);
       vi.advanceTimersByTime(30_000);
       expect(await given).toMatchObject({ failure: { reason: `${url}: nothing within 30 s` } });

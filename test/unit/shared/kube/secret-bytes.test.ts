@@ -25,11 +25,11 @@ describe('the data of Secrets', () => {
   it.each([undefined, 2])(
     'are taken out before the JSON becomes a text: of one, of a list, of an event (indented by %s)',
     (spaces) => {
-      const one = secret('a', { 'tls.key': key, empty: Buffer.alloc(0), small });
+      const secretObject = secret('a', { 'tls.key': key, empty: Buffer.alloc(0), small });
       for (const value of [
-        one,
-        { items: [one, secret('b', { key })] },
-        { type: 'ADDED', object: one },
+        secretObject,
+        { items: [secretObject, secret('b', { key })] },
+        { type: 'ADDED', object: secretObject },
       ]) {
         const { json } = cutSecrets(bytesOf(value, spaces));
         expect(json.toString()).not.toContain(key.toString('base64').slice(0, 20));

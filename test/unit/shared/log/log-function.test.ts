@@ -9,15 +9,15 @@ const line = (level: LogLine['level'], event: LogLine['event'] = 'agent.started'
 });
 
 it('a function gets the lines from the level on, and all of Envoy', () => {
-  const told: string[] = [];
-  const log = logFunction(({ msg }) => told.push(msg), 'warn');
+  const messages: string[] = [];
+  const log = logFunction(({ msg }) => messages.push(msg), 'warn');
   for (const level of ['info', 'warn', 'error'] as const) log.write(line(level));
   log.write(line('trace', 'envoy.log'));
   log.level('debug');
   log.write(line('debug'));
   log.level('none');
   log.write(line('fatal'));
-  expect(told).toEqual(['warn', 'error', 'trace', 'debug']);
+  expect(messages).toEqual(['warn', 'error', 'trace', 'debug']);
 });
 
 it('a function that throws ends nothing', () => {

@@ -3,7 +3,7 @@ import { line, type LogLine } from '../../../../src/shared/log/log-line.ts';
 
 const path = '/a';
 
-it.each<[what: string, made: LogLine, expected: LogLine]>([
+it.each<[what: string, logLine: LogLine, expected: LogLine]>([
   [
     'an event that always says the same',
     line('xds.stored', { path }),
@@ -39,7 +39,7 @@ it.each<[what: string, made: LogLine, expected: LogLine]>([
     line('envoy.log', { epoch: 0 }, 'trace', 'a message'),
     { level: 'trace', event: 'envoy.log', msg: 'a message', epoch: 0 },
   ],
-])('%s', (_, made, expected) => {
-  expect(made).toEqual(expected);
-  expect(Object.keys(made)).toEqual(Object.keys(expected));
+])('%s', (_, logLine, expected) => {
+  expect(logLine).toEqual(expected);
+  expect(Object.keys(logLine)).toEqual(Object.keys(expected));
 });

@@ -83,9 +83,9 @@ describe('logOptions', () => {
     ({ given, wrong, level = 'info' }) => {
       const [flag = ''] = Object.keys(given);
       const flaw = `'${wrong}' is not level or scope:level; levels are debug, info, warn, error, fatal, none`;
-      const { ok, options, ...found } = logOptions(given);
+      const { ok, options, ...rest } = logOptions(given);
       expect([ok, options]).toEqual([true, { ...standard, level }]);
-      expect(found).toMatchObject({
+      expect(rest).toMatchObject({
         warnings: expect.arrayContaining([`--${flag}: ${flaw}: it is ignored`]) as unknown,
       });
       expect(logOptions(given, (name) => `file: ${name}`)).toMatchObject({

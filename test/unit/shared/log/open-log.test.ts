@@ -49,7 +49,7 @@ describe('openLog', () => {
       .split('\n')
       .filter((text) => text !== '')
       .map((text) => JSON.parse(text) as LogLine);
-  const said = (path = file) => lines(path).map(({ msg }) => msg);
+  const messages = (path = file) => lines(path).map(({ msg }) => msg);
 
   const openFiles = () => readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
 
@@ -64,7 +64,7 @@ describe('openLog', () => {
     vi.doUnmock('../../../../src/shared/log/pino-log.ts');
     log.write(line('info', 'two'));
     await close();
-    expect(said()).toEqual(['one', 'two']);
+    expect(messages()).toEqual(['one', 'two']);
   });
 
   beforeEach(() => {
@@ -86,10 +86,10 @@ describe('openLog', () => {
     log.write(line('info', 'a'));
     log.open();
     log.write(line('warn', 'b'));
-    await expect.poll(() => said()).toHaveLength(2);
+    await expect.poll(() => messages()).toHaveLength(2);
     log.write({ level: 'error', event: 'epoch.live', component: 'agent', msg: 'c', epoch: 1 });
     await close();
-    expect(said()).toEqual(['a', 'b', 'c']);
+    expect(messages()).toEqual(['a', 'b', 'c']);
     expect(lines()[2]).toMatchObject({
       level: 'error',
       event: 'epoch.live',
@@ -118,7 +118,7 @@ describe('openLog', () => {
   it('puts out on its end what it has not been opened for', async () => {
     open().write(line('info', 'a'));
     await close();
-    expect(said()).toEqual(['a']);
+    expect(messages()).toEqual(['a']);
   });
 
   it('has nothing in JSON on which a terminal acts, and loses nothing of what was said', async () => {
@@ -135,7 +135,7 @@ describe('openLog', () => {
     const other = join(folder, 'other.log');
     open({ targets: [file, other] }).write(line('info', 'a'));
     await close();
-    expect([said(), said(other)]).toEqual([['before', 'a'], ['a']]);
+    expect([messages(), messages(other)]).toEqual([['before', 'a'], ['a']]);
     const reference = join(folder, 'reference');
     writeFileSync(reference, '', { mode: 0o644 });
     expect(statSync(other).mode).toBe(statSync(reference).mode);
@@ -154,7 +154,7 @@ describe('openLog', () => {
     for (const name of levels) log.write(line(name, name));
     for (const name of levels) log.write(line(name, `Envoy: ${name}`, 'envoy.main'));
     await close();
-    expect(said()).toEqual([...levels.slice(least), ...levels.map((name) => `Envoy: ${name}`)]);
+    expect(messages()).toEqual([...levels.slice(least), ...levels.map((name) => `Envoy: ${name}`)]);
   });
 
   it('takes another level while it runs, and before it is opened', async () => {
@@ -162,20 +162,20 @@ describe('openLog', () => {
     log.write(line('debug', 'a'));
     log.level('debug');
     log.open();
-    await expect.poll(() => said()).toHaveLength(1);
+    await expect.poll(() => messages()).toHaveLength(1);
     log.level('none');
     log.write(line('error', 'b'));
     log.level('warn');
     log.write(line('warn', 'c'));
     await close();
-    expect(said()).toEqual(['a', 'c']);
+    expect(messages()).toEqual(['a', 'c']);
   });
 
   it('opens a file anew that was moved away, and goes on in both places without a loss', async () => {
     const log = open();
     log.open();
     log.write(line('info', 'a'));
-    await expect.poll(() => said()).toHaveLength(1);
+    await expect.poll(() => messages()).toHaveLength(1);
     log.level('debug');
     for (const round of [1, 2, 3]) {
       renameSync(file, `${file}.${round}`);
@@ -184,10 +184,10 @@ describe('openLog', () => {
       await expect.poll(() => read()).toHaveLength(0);
       await expect.poll(() => openFiles()).not.toContain(`${file}.${round}`);
       log.write(line('debug', `new ${round}`));
-      await expect.poll(() => said()).toHaveLength(1);
+      await expect.poll(() => messages()).toHaveLength(1);
     }
     await close();
-    expect([1, 2, 3].flatMap((round) => said(`${file}.${round}`))).toEqual([
+    expect([1, 2, 3].flatMap((round) => messages(`${file}.${round}`))).toEqual([
       'a',
       'old 1',
       'new 1',
@@ -195,7 +195,7 @@ describe('openLog', () => {
       'new 2',
       'old 3',
     ]);
-    expect(said()).toEqual(['new 3']);
+    expect(messages()).toEqual(['new 3']);
   });
 
   it('goes on with the old file where it cannot be opened anew, says so, and tries again', async () => {
@@ -205,11 +205,11 @@ describe('openLog', () => {
     const log = open({ targets: [path] });
     log.open();
     log.write(line('info', 'a'));
-    await expect.poll(() => said(path)).toHaveLength(1);
+    await expect.poll(() => messages(path)).toHaveLength(1);
     const moved = join(folder, 'moved');
     renameSync(nested, moved);
     log.reopen();
-    await expect.poll(() => said(join(moved, 'agent.log'))).toHaveLength(2);
+    await expect.poll(() => messages(join(moved, 'agent.log'))).toHaveLength(2);
     expect(lines(join(moved, 'agent.log'))[1]).toMatchObject({
       level: 'warn',
       event: 'log.reopen_failed',
@@ -224,8 +224,8 @@ describe('openLog', () => {
     await expect.poll(() => openFiles()).not.toContain(join(moved, 'agent.log'));
     log.write(line('info', 'c'));
     await close();
-    expect(said(join(moved, 'agent.log')).at(-1)).toBe('b');
-    expect(said(path)).toEqual(['c']);
+    expect(messages(join(moved, 'agent.log')).at(-1)).toBe('b');
+    expect(messages(path)).toEqual(['c']);
   });
 
   it('writes to a FIFO that somebody reads', async () => {
@@ -275,6 +275,6 @@ describe('openLog', () => {
     expect(stdout).toMatch(
       /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: \[agent\] a b=1\r\n\{"level":"info",.*"b":1,"msg":"a"\}\r\n$/,
     );
-    expect(said()).toEqual(['a', 'a']);
+    expect(messages()).toEqual(['a', 'a']);
   });
 });

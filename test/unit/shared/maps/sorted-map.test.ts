@@ -9,7 +9,7 @@ const edits = fc.array(
 const histories = fc.array(edits, { maxLength: 8 });
 
 const sorted = (map: ReadonlyMap<string, number>) =>
-  [...map].sort(([one], [other]) => (one < other ? -1 : 1));
+  [...map].sort(([name], [other]) => (name < other ? -1 : 1));
 const divided = (map: SortedMap<number>) => map.chunks().map((chunk) => [...chunk]);
 
 /** Each state of a history, as such a map and as a usual one. */
@@ -28,18 +28,18 @@ function states(history: readonly (readonly (readonly [string, number | undefine
 describe('SortedMap', () => {
   it('has what a usual map has, in the order of the names', () => {
     fc.assert(
-      fc.property(histories, names, (history, asked) => {
+      fc.property(histories, names, (history, wanted) => {
         for (const { map, model } of states(history)) {
           expect([...map]).toEqual(sorted(model));
           expect([...map.keys()]).toEqual(sorted(model).map(([name]) => name));
           expect([...map.values()]).toEqual(sorted(model).map(([, value]) => value));
-          expect([map.size, map.get(asked), map.has(asked)]).toEqual([
+          expect([map.size, map.get(wanted), map.has(wanted)]).toEqual([
             model.size,
-            model.get(asked),
-            model.has(asked),
+            model.get(wanted),
+            model.has(wanted),
           ]);
-          expect([...map.withPrefix(asked.slice(0, 9))]).toEqual(
-            sorted(model).filter(([name]) => name.startsWith(asked.slice(0, 9))),
+          expect([...map.withPrefix(wanted.slice(0, 9))]).toEqual(
+            sorted(model).filter(([name]) => name.startsWith(wanted.slice(0, 9))),
           );
         }
       }),
@@ -74,12 +74,12 @@ describe('changedKeys', () => {
     fc.assert(
       fc.property(histories, histories, (history, further) => {
         const all = [...states(history), ...states([...history, ...further]), ...states(further)];
-        const [one, other] = [all.at(0), all.at(-1)];
-        if (one === undefined || other === undefined) return;
+        const [first, other] = [all.at(0), all.at(-1)];
+        if (first === undefined || other === undefined) return;
         for (const [from, to] of [
-          [one, other],
-          [other, one],
-          [all.at(history.length) ?? one, other],
+          [first, other],
+          [other, first],
+          [all.at(history.length) ?? first, other],
         ] as const) {
           const names = new Set([...from.model.keys(), ...to.model.keys()]);
           expect([...changedKeys(from.map, to.map)].sort()).toEqual(

@@ -88,7 +88,7 @@ describe('the metrics of the agent', () => {
 
   it('have how often a token was asked for, by the answer, and how long that took', () => {
     const answers = [200, 500, 200].map(
-      (status, at) => ({ type: 'answered', status, reason: '', took: 100 * at }) as const,
+      (status, index) => ({ type: 'answered', status, reason: '', took: 100 * index }) as const,
     );
     const rows = printFamilies(stsFamilies(answers.reduce(countSts, noSts)));
     expect(rows).toContain('istio_agent_sts_requests_total{code="200"} 2');

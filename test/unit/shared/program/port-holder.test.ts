@@ -11,7 +11,7 @@ async function listen(host: string): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const own = expect.objectContaining({ pid: process.pid }) as unknown;
+const thisProcess = expect.objectContaining({ pid: process.pid }) as unknown;
 
 describe('portHolder', () => {
   it('names the process that listens, and its program, without other arguments', async () => {
@@ -21,14 +21,14 @@ describe('portHolder', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => void child.kill());
-    const [said] = (await once(child.stdout, 'data')) as [Buffer];
-    const found = portHolder(Number(said.toString()));
-    expect(found).toEqual({
+    const [output] = (await once(child.stdout, 'data')) as [Buffer];
+    const holder = portHolder(Number(output.toString()));
+    expect(holder).toEqual({
       address: '127.0.0.1',
       uid: process.getuid?.(),
       process: { pid: child.pid, command: 'node' },
     });
-    expect(found && holderName(found)).toBe(`process ${child.pid ?? ''} (node)`);
+    expect(holder && holderName(holder)).toBe(`process ${child.pid ?? ''} (node)`);
   });
 
   it.each([
@@ -44,7 +44,9 @@ describe('portHolder', () => {
     ['::1', '127.0.0.1', false],
     ['::ffff:127.0.0.1', '127.0.0.1', true],
   ])('who listens on %s stands in the way of %s: %s', async (address, host, isInTheWay) => {
-    expect(portHolder(await listen(address), host)?.process).toEqual(isInTheWay ? own : undefined);
+    expect(portHolder(await listen(address), host)?.process).toEqual(
+      isInTheWay ? thisProcess : undefined,
+    );
   });
 
   it('nobody holds a port on which nobody listens', async () => {
@@ -62,7 +64,7 @@ describe('portHolders', () => {
     const second = createServer().listen(port, '127.0.0.2');
     onTestFinished(() => void second.close());
     await once(second, 'listening');
-    expect(portHolders(port).map((holder) => holder.process)).toEqual([own]);
+    expect(portHolders(port).map((holder) => holder.process)).toEqual([thisProcess]);
   });
 });
 

@@ -42,10 +42,10 @@ describe('one edit', () => {
         fc.nat(),
         fc.string({ minLength: 1, maxLength: 1 }),
         (text, seed, character) => {
-          const at = seed % (text.length + 1);
+          const index = seed % (text.length + 1);
           const edited = [
-            text.slice(0, at) + character + text.slice(at),
-            text.slice(0, at) + text.slice(at + 1),
+            text.slice(0, index) + character + text.slice(index),
+            text.slice(0, index) + text.slice(index + 1),
           ];
           for (const other of edited) expect(isOneEdit(text, other)).toBe(text !== other);
         },
@@ -112,10 +112,13 @@ describe('a flag', () => {
 
   it('that is known is each that a command with the flags of proxy has', () => {
     const all = program();
-    const found = [all, ...all.commands, ...all.commands.flatMap(({ commands }) => commands)]
-      .filter((one) => one === all || one.options.some(({ long }) => long === '--templateFile'))
+    const longFlags = [all, ...all.commands, ...all.commands.flatMap(({ commands }) => commands)]
+      .filter(
+        (command) =>
+          command === all || command.options.some(({ long }) => long === '--templateFile'),
+      )
       .flatMap(({ options }) => options.map(({ long }) => long ?? ''));
-    expect(new Set([...found, '--help'])).toEqual(new Set(knownFlags));
+    expect(new Set([...longFlags, '--help'])).toEqual(new Set(knownFlags));
   });
 });
 

@@ -80,10 +80,10 @@ describe('a nested text of others', () => {
   ])(
     'a wrong type in envoyAccessLogService%s costs that field alone: %j',
     (path, envoyAccessLogService) => {
-      const { config: made, warnings } = accepted({
+      const { config, warnings } = accepted({
         proxyConfig: { envoyAccessLogService, concurrency: 3, statsdUdpAddress: 'statsd:1' },
       });
-      expect(made).toMatchObject({
+      expect(config).toMatchObject({
         envoyAccessLogService: undefined,
         concurrency: 3,
         statsdUdpAddress: 'statsd:1',
@@ -106,7 +106,7 @@ const { default: linted } = (await import(pathToFileURL('eslint.config.js').href
 describe('the rule of the linter', () => {
   const rule = linted.find(({ rules }) => rules !== undefined && 'no-restricted-syntax' in rules)
     ?.rules?.['no-restricted-syntax'];
-  const found = (text: string) =>
+  const findingCount = (text: string) =>
     new Linter().verify(text, [{ rules: { 'no-restricted-syntax': rule ?? 'off' } }]).length;
 
   it.each([
@@ -116,13 +116,13 @@ describe('the rule of the linter', () => {
     'texts.map(JSON.parse);',
     'const json = JSON;',
   ])('finds %s', (text) => {
-    expect(found(text)).toBe(1);
+    expect(findingCount(text)).toBe(1);
   });
 
   it.each(['JSON.stringify(value);', 'parseJson(text);', 'Date.parse(text);'])(
     'lets %s be',
     (text) => {
-      expect(found(text)).toBe(0);
+      expect(findingCount(text)).toBe(0);
     },
   );
 });

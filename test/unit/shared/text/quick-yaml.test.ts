@@ -37,7 +37,7 @@ describe('whatever is read quickly is what the package yaml says', () => {
 
   it.each([
     ['the files of other tests', documents] as const,
-    ['cases of verdicts', cases.map((one) => yaml.stringify(resourceOf(one)))] as const,
+    ['cases of verdicts', cases.map((testCase) => yaml.stringify(resourceOf(testCase)))] as const,
   ])('of %s, most of which are read quickly', (_, texts) => {
     const read = texts.flatMap((text) => {
       const quick = quickYaml(text);
@@ -99,7 +99,7 @@ it('each resource and each flaw is the same as without it, on the same line', ()
     JSON.parse(JSON.stringify(readResources(before + text, place)), (name, value: unknown) =>
       name === 'line' ? Number(value) - 1 : value,
     ) as unknown;
-  const all = [...documents, ...cases.map((one) => yaml.stringify(resourceOf(one)))];
+  const all = [...documents, ...cases.map((testCase) => yaml.stringify(resourceOf(testCase)))];
   for (const text of all)
     expect(JSON.parse(JSON.stringify(readResources(text, place))), text).toEqual(moved(text));
 });

@@ -27,7 +27,7 @@ function connected(
   let subscription = toySubscription(variant, policy);
   let world: World = {};
   let names: readonly string[] = isForAll ? [] : ['a'];
-  let held = new Map<string, string>();
+  let clientResources = new Map<string, string>();
   let lastNonce = '';
   let inbox: readonly ToyAnswer[] = [];
 
@@ -52,7 +52,7 @@ function connected(
     subscription = toySubscription(variant, policy);
     [inbox, lastNonce] = [[], ''];
     hear(subscription.show(world));
-    const versions = Object.fromEntries(held);
+    const versions = Object.fromEntries(clientResources);
     hear(subscription.ask({ add: names, ...(variant === 'delta' && { versions }) }));
   };
   const read = (): void => {
@@ -67,11 +67,11 @@ function connected(
     const isRejected = bad && policy.holdsBack === 'whole';
     for (const [name, text] of given) {
       // A name that was left and is asked for again is answered again.
-      const isKnown = isForAll && policy.holdsBack === 'each' && held.get(name) === text;
+      const isKnown = isForAll && policy.holdsBack === 'each' && clientResources.get(name) === text;
       expect(isKnown, 'nothing is sent twice').toBe(false);
-      if (text !== 'bad' && !isRejected) held.set(name, text);
+      if (text !== 'bad' && !isRejected) clientResources.set(name, text);
     }
-    if (!isRejected) for (const name of answer.removed) held.delete(name);
+    if (!isRejected) for (const name of answer.removed) clientResources.delete(name);
     ask([], [], true, bad ? 'it is bad' : undefined);
   };
   /**
@@ -87,13 +87,13 @@ function connected(
         hear(subscription.show(world));
       } else if (happening.type === 'read') read();
       else if (happening.type === 'reconnect') {
-        if (variant === 'state-of-the-world') held = new Map();
+        if (variant === 'state-of-the-world') clientResources = new Map();
         connect();
       } else if (!isForAll && !isUnseen()) {
         const before = names;
         names = happening.names;
         const remove = before.filter((name) => !names.includes(name));
-        for (const name of remove) held.delete(name);
+        for (const name of remove) clientResources.delete(name);
         const add = names.filter((name) => !before.includes(name));
         if (add.length + remove.length > 0) ask(add, remove, false);
       }
@@ -106,7 +106,7 @@ function connected(
       }
       const wanted = Object.entries(world).filter(([name]) => isForAll || names.includes(name));
       // What is gone may be kept by name: a client that names it knows what is in force.
-      const has = [...held].filter(([name]) => isForAll || name in world);
+      const has = [...clientResources].filter(([name]) => isForAll || name in world);
       return { has: Object.fromEntries(has), wanted: Object.fromEntries(wanted) };
     },
   };
@@ -128,10 +128,10 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 );
 const variants: readonly Variant[] = ['state-of-the-world', 'delta'];
 const stale = ['taken', 'ignored in flight', 'ignored'] as const;
-const held = ['each', 'whole'] as const;
+const holdsBackOptions = ['each', 'whole'] as const;
 const cases = variants.flatMap((variant) =>
   stale.flatMap((staleNames) =>
-    held.flatMap((holdsBack) =>
+    holdsBackOptions.flatMap((holdsBack) =>
       [true, false].map((isForAll) => ({ variant, staleNames, holdsBack, isForAll })),
     ),
   ),

@@ -138,7 +138,8 @@ describe.each(variants)('a subscription, %s', (variant) => {
     const client = toySubscription(variant, {
       changedNames: (before, after) =>
         [...after.keys()].filter((name) => before.get(name) !== after.get(name)),
-      isSame: (held, resource) => held === resource && held !== 'not to be looked at',
+      isSame: (clientResource, resource) =>
+        clientResource === resource && clientResource !== 'not to be looked at',
     });
     client.show({ a: 'not to be looked at', b: '1' });
     client.ask();
@@ -202,8 +203,8 @@ describe('a delta subscription', () => {
   it('has what it comes with, and is given what is newer', () => {
     const client = toySubscription('delta');
     client.show({ a: '1', b: '2' });
-    const asked = client.ask({ add: ['a', 'b'], versions: { a: '1', b: '1', other: '1' } });
-    expect(toyWords(asked)).toEqual(['asked', 'give 1 b=2']);
+    const effects = client.ask({ add: ['a', 'b'], versions: { a: '1', b: '1', other: '1' } });
+    expect(toyWords(effects)).toEqual(['asked', 'give 1 b=2']);
     expect(client.state()).toMatchObject({ comes: 'with-versions' });
   });
 

@@ -169,7 +169,7 @@ describe('the virtual hosts of a gateway', () => {
   });
 
   it('are those of one configuration for all servers of HTTP at a port, and for each of HTTPS', () => {
-    const made = printed(
+    const configurations = printed(
       gateway('front', http('a.example.com'), https('a.example.com')),
       gateway('second', http('b.example.com'), http('b.example.com', 81)),
       rule('r', 'a.example.com', to('a.mesh')),
@@ -181,7 +181,7 @@ describe('the virtual hosts of a gateway', () => {
     );
     const a = (port: number) => host(`a.example.com:${port}`, `/ to outbound|${port}||a.mesh`);
     const b = (port: number) => host(`b.example.com:${port}`, `/ to outbound|${port}||b.mesh`);
-    expect(made).toBe(
+    expect(configurations).toBe(
       canonical(
         configuration('http.80', `${a(80)}, ${b(80)}`) +
           configuration('https.443.s.front.default', a(443)) +

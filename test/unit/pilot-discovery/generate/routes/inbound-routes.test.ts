@@ -30,7 +30,7 @@ describe('the route to the application', () => {
     ['grpc', ''],
     ['grpc-web', ''],
   ] as const)('of %s', (protocol, retries) => {
-    const made = inboundRoutes({ ...served, protocol });
-    expect(messageYaml(RouteConfigurationSchema, made)).toBe(canonical(routes(retries)));
+    const configuration = inboundRoutes({ ...served, protocol });
+    expect(messageYaml(RouteConfigurationSchema, configuration)).toBe(canonical(routes(retries)));
   });
 });

@@ -69,8 +69,8 @@ retry_priority:
       `${usual}\nnum_retries: 3`,
     ],
   ])('%s', (_, retries, policy) => {
-    const said = httpRouteIn(retries === '' ? '' : `retries: ${retries}`).retries;
-    expect(messageYaml(RetryPolicySchema, retryPolicy(said, 'any'))).toBe(
+    const routeRetries = httpRouteIn(retries === '' ? '' : `retries: ${retries}`).retries;
+    expect(messageYaml(RetryPolicySchema, retryPolicy(routeRetries, 'any'))).toBe(
       canonical(policy + otherHost),
     );
   });

@@ -30,11 +30,11 @@ const otherHost = `
       retry_host_predicate:
         - name: envoy.retry_host_predicates.previous_hosts
           typed_config: { "@type": type.googleapis.com/envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate }`;
-const forward = (own: string, timeout = '0s') => `
+const forward = (fields: string, timeout = '0s') => `
   route:
     timeout: ${timeout}
     max_grpc_timeout: ${timeout}${retries}${otherHost}
-    ${own.trim().replaceAll('\n', '\n    ')}`;
+    ${fields.trim().replaceAll('\n', '\n    ')}`;
 const toA = 'cluster: outbound|80||a.mesh';
 
 describe('a route that leads to services', () => {

@@ -97,8 +97,8 @@ it.each<[match: string, path: string, takes: 'all' | 'some']>([
   ['{ headers: { x-a: {} } }', '/*', 'some'],
   ['{ queryParams: { a: { exact: b } } }', '/*', 'some'],
 ])('the match %s is called %s in spans and takes %s requests', (match, path, takes) => {
-  const made = routeMatch(read(match));
-  expect([pathOf(made), takesAll(made)]).toEqual([path, takes === 'all']);
+  const envoyMatch = routeMatch(read(match));
+  expect([pathOf(envoyMatch), takesAll(envoyMatch)]).toEqual([path, takes === 'all']);
 });
 
 describe('the match of a claim of a token', () => {

@@ -96,9 +96,9 @@ typed_per_filter_config:
 ${metadata}`,
     ],
   ])('%s', (_, http, route) => {
-    const [made, ...more] = routesFor(http);
+    const [firstRoute, ...more] = routesFor(http);
     expect(more).toEqual([]);
-    expect(messageYaml(RouteSchema, made)).toBe(canonical(route));
+    expect(messageYaml(RouteSchema, firstRoute)).toBe(canonical(route));
   });
 });
 

@@ -30,12 +30,12 @@ function hosts(
   node: Partial<ProxyNode> = {},
   mesh: Partial<MeshConfig> = {},
 ) {
-  const found = routesOf(environmentOf(yaml, { mesh }), proxyAt(node)).find(
-    (one) => one.name === name,
+  const routeResource = routesOf(environmentOf(yaml, { mesh }), proxyAt(node)).find(
+    (resource) => resource.name === name,
   );
-  const told = published(typeUrls.route, found?.body ?? Buffer.of()) as Told;
+  const configuration = published(typeUrls.route, routeResource?.body ?? Buffer.of()) as Told;
   return Object.fromEntries(
-    told.virtual_hosts.map(({ name: host, domains, routes }) => {
+    configuration.virtual_hosts.map(({ name: host, domains, routes }) => {
       const clusters = [...JSON.stringify(routes).matchAll(/"cluster":"([^"]*)"|"status":(\d+)/g)];
       return [
         host,
@@ -90,18 +90,18 @@ describe('a VirtualService none of whose matches concerns the caller', () => {
   it('leaves a service of a wildcard its route, and a host without a service none', () => {
     const wide = rule('r', '*.mesh', `[{ match: [{ port: 81 }], ${toB} }]`);
     const nobody = rule('s', 'nobody.org', `[{ match: [{ port: 81 }], ${toB} }]`);
-    const found = hosts(service('a.mesh') + wide + nobody);
-    expect(Object.keys(found)).toEqual(['a.mesh:80', 'allow_any']);
-    expect(found['a.mesh:80']?.[1]).toBe('outbound|80||a.mesh');
+    const servedHosts = hosts(service('a.mesh') + wide + nobody);
+    expect(Object.keys(servedHosts)).toEqual(['a.mesh:80', 'allow_any']);
+    expect(servedHosts['a.mesh:80']?.[1]).toBe('outbound|80||a.mesh');
   });
 
   it('is not left: a caller that one match concerns has its routes, and no other', () => {
-    const one = rule(
+    const virtualService = rule(
       'r',
       'a.mesh',
       `[{ match: [{ sourceLabels: { app: other } }, { sourceLabels: { app: app }, uri: { exact: /x } }], ${toB} }]`,
     );
-    expect(hosts(service('a.mesh') + service('b.mesh') + one)['a.mesh:80']?.[1]).toBe(
+    expect(hosts(service('a.mesh') + service('b.mesh') + virtualService)['a.mesh:80']?.[1]).toBe(
       'outbound|80||b.mesh',
     );
   });
@@ -192,22 +192,24 @@ describe('short names of a host', () => {
 
   it('never are those of the service that is really called so', () => {
     const local = 'x.default.svc.cluster.local';
-    const found = hosts(service('x.default.svc.other.domain') + service(local));
-    expect(found[`${local}:80`]?.[0]).toBe(`${local} x x.default.svc x.default`);
-    expect(found['x.default.svc.other.domain:80']?.[0]).toBe('x.default.svc.other.domain');
+    const servedHosts = hosts(service('x.default.svc.other.domain') + service(local));
+    expect(servedHosts[`${local}:80`]?.[0]).toBe(`${local} x x.default.svc x.default`);
+    expect(servedHosts['x.default.svc.other.domain:80']?.[0]).toBe('x.default.svc.other.domain');
   });
 });
 
 describe('a host of two entries', () => {
   it('has the address of the last entry that has the port', () => {
-    const of = (name: string, address: string, port: number) => `
+    const entryOf = (name: string, address: string, port: number) => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: { name: ${name} }
 spec: { hosts: [a.mesh], addresses: [${address}], ports: [{ number: ${port}, name: http, protocol: HTTP }], resolution: STATIC }
 ---`;
     const yaml =
-      of('one', '240.0.0.1', 80) + of('three', '240.0.0.3', 82) + of('two', '240.0.0.2', 80);
+      entryOf('one', '240.0.0.1', 80) +
+      entryOf('three', '240.0.0.3', 82) +
+      entryOf('two', '240.0.0.2', 80);
     expect(hosts(yaml)['a.mesh:80']?.[0]).toBe('a.mesh 240.0.0.2');
     expect(hosts(yaml, '82')['a.mesh:82']?.[0]).toBe('a.mesh 240.0.0.3');
   });
@@ -216,7 +218,7 @@ spec: { hosts: [a.mesh], addresses: [${address}], ports: [{ number: ${port}, nam
 describe('the virtual hosts of a port', () => {
   const localhost = 'x.default.svc.cluster.local';
   const address = ', addresses: [240.0.0.1]';
-  const one = (name: string, domains: string, routes: string) => `
+  const virtualHost = (name: string, domains: string, routes: string) => `
 - name: ${name}
   domains: ${domains}
   include_request_attempt_count: true
@@ -224,28 +226,28 @@ describe('the virtual hosts of a port', () => {
   const services = service('a.mesh', address) + service('b.mesh') + service(localhost);
   const younger = rule('younger', 'a.mesh', '[{ redirect: { uri: /younger } }]');
 
-  it.each<[what: string, yaml: string, port: number, made: string]>([
+  it.each<[what: string, yaml: string, port: number, expectedHosts: string]>([
     [
       'are those of services, by name, with their short names and addresses',
       services,
       80,
-      one('a.mesh:80', '[a.mesh, 240.0.0.1]', '[default]') +
-        one('b.mesh:80', '[b.mesh]', '[default]') +
-        one(`${localhost}:80`, `[${localhost}, x, x.default.svc, x.default]`, '[default]'),
+      virtualHost('a.mesh:80', '[a.mesh, 240.0.0.1]', '[default]') +
+        virtualHost('b.mesh:80', '[b.mesh]', '[default]') +
+        virtualHost(`${localhost}:80`, `[${localhost}, x, x.default.svc, x.default]`, '[default]'),
     ],
     [
       'have the routes of the oldest rule',
       `${services}${rule('r', 'a.mesh', `[{ name: ruled, ${toB} }]`)}${younger}`,
       80,
-      one('a.mesh:80', '[a.mesh, 240.0.0.1]', '[ruled]') +
-        one('b.mesh:80', '[b.mesh]', '[default]') +
-        one(`${localhost}:80`, `[${localhost}, x, x.default.svc, x.default]`, '[default]'),
+      virtualHost('a.mesh:80', '[a.mesh, 240.0.0.1]', '[ruled]') +
+        virtualHost('b.mesh:80', '[b.mesh]', '[default]') +
+        virtualHost(`${localhost}:80`, `[${localhost}, x, x.default.svc, x.default]`, '[default]'),
     ],
     [
       'are those of rules without a service too, at port 80',
       rule('r', 'nobody.org', `[{ name: ruled, ${toB} }]`),
       80,
-      one('nobody.org:80', '[nobody.org]', '[ruled]'),
+      virtualHost('nobody.org:80', '[nobody.org]', '[ruled]'),
     ],
     [
       'are none of rules without a service at other ports',
@@ -253,20 +255,20 @@ describe('the virtual hosts of a port', () => {
       81,
       '[]',
     ],
-  ])('%s', (_, yaml, port, made) => {
+  ])('%s', (_, yaml, port, expectedHosts) => {
     const environment = environmentOf(yaml);
     const node = proxyAt();
     const scope = outboundScope(environment, node);
     const rulesOf = rulesOfHosts(environment, node, scope.services);
-    const found = scope.blocks.flatMap((block) =>
+    const hostResources = scope.blocks.flatMap((block) =>
       virtualHosts(node, block, rulesOf, port, { to: 'port' }),
     );
     const names = replacing('routes', (routes) =>
       (routes as readonly { readonly name: string }[]).map(({ name }) => name),
     );
-    const all = found.map(({ body }) =>
+    const all = hostResources.map(({ body }) =>
       names(messageJson(VirtualHostSchema, fromBinary(VirtualHostSchema, body))),
     );
-    expect(stringify(all, { sortMapEntries: true })).toBe(canonical(made));
+    expect(stringify(all, { sortMapEntries: true })).toBe(canonical(expectedHosts));
   });
 });

@@ -83,8 +83,8 @@ describe('the DestinationRule for a service', () => {
       undefined,
     ],
   ])('%s', (_, rules, name) => {
-    const found = ruleFor(rules);
-    expect(found && `${found.namespace}/${found.name}`).toBe(name);
+    const chosenRule = ruleFor(rules);
+    expect(chosenRule && `${chosenRule.namespace}/${chosenRule.name}`).toBe(name);
   });
 
   const kept = 'exportTo: ["."], trafficPolicy: { loadBalancer: { simple: RANDOM } }';
@@ -114,8 +114,8 @@ describe('the DestinationRule for a service', () => {
       'server/s',
     ],
   ])('is for a proxy of the root namespace %s', (_, rules, name) => {
-    const found = ruleFor(rules, undefined, 'istio-system');
-    expect(found && `${found.namespace}/${found.name}`).toBe(name);
+    const chosenRule = ruleFor(rules, undefined, 'istio-system');
+    expect(chosenRule && `${chosenRule.namespace}/${chosenRule.name}`).toBe(name);
   });
 
   it('is one for all if it selects other workloads', () => {
@@ -124,7 +124,7 @@ describe('the DestinationRule for a service', () => {
   });
 
   it('is put together of several: the oldest policy, and the subsets of all', () => {
-    const found = ruleFor([
+    const mergedRule = ruleFor([
       rule('server/old a.server.mesh 0', 'subsets: [{ name: v1, labels: { v: "1" } }]'),
       rule(
         'server/new a.server.mesh 1',
@@ -132,14 +132,14 @@ describe('the DestinationRule for a service', () => {
       ),
       rule('server/newest a.server.mesh 2', 'trafficPolicy: { tls: { mode: DISABLE } }'),
     ]);
-    expect(found?.name).toBe('old');
-    expect(found?.spec.trafficPolicy?.loadBalancer?.policy.type).toBe('random');
-    expect(found?.spec.trafficPolicy?.tls).toBeUndefined();
-    expect(found?.spec.subsets.map(({ name, labels }) => [name, labels['v']])).toEqual([
+    expect(mergedRule?.name).toBe('old');
+    expect(mergedRule?.spec.trafficPolicy?.loadBalancer?.policy.type).toBe('random');
+    expect(mergedRule?.spec.trafficPolicy?.tls).toBeUndefined();
+    expect(mergedRule?.spec.subsets.map(({ name, labels }) => [name, labels['v']])).toEqual([
       ['v1', '1'],
       ['v2', '2'],
     ]);
-    expect(found?.keys).toEqual(
+    expect(mergedRule?.keys).toEqual(
       ['old', 'new', 'newest'].map((name) => `DestinationRule/server/${name}`),
     );
   });

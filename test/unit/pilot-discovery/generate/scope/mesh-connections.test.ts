@@ -13,8 +13,8 @@ const entry = (host: string, port: string, more = '') =>
   );
 const tcp = (number: number, name = 'tcp') => `{ number: ${number}, name: ${name}, protocol: TCP }`;
 const tls = (number: number) => `{ number: ${number}, name: tls, protocol: TLS }`;
-const rule = (hosts: string, said: string, name = 'r', second = 0) =>
-  resourceText('VirtualService', name, `{ hosts: [${hosts}], ${said} }`, {
+const rule = (hosts: string, fields: string, name = 'r', second = 0) =>
+  resourceText('VirtualService', name, `{ hosts: [${hosts}], ${fields} }`, {
     creationTimestamp: `2020-01-01T00:00:0${second}Z`,
   });
 const to = (host: string) => `route: [{ destination: { host: ${host} } }]`;
@@ -26,12 +26,12 @@ function chainsIn(yaml: readonly string[], metadata = 'LABELS: { app: app }'): r
   const { blocks, services } = outboundScope(environment, node);
   return blocks
     .flatMap((block) => outboundEntriesOf(environment, node, block, services))
-    .flatMap((one) =>
-      one.chains.flatMap((chain) => {
+    .flatMap((outboundEntry) =>
+      outboundEntry.chains.flatMap((chain) => {
         if (chain.type === 'http') return [];
         const { ranges, names, to: clusters } = chain;
         const where = [...ranges, ...names].join(' ');
-        return `${one.address}_${one.port} ${where}: ${clusters.map(({ cluster, weight }) => `${cluster} ${weight}`).join(', ')}`;
+        return `${outboundEntry.address}_${outboundEntry.port} ${where}: ${clusters.map(({ cluster, weight }) => `${cluster} ${weight}`).join(', ')}`;
       }),
     );
 }

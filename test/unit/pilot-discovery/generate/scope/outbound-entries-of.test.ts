@@ -44,15 +44,15 @@ describe('the listeners of a proxy and the routes that they ask for', () => {
     ],
     ['{ INTERCEPTION_MODE: NONE, UNPRIVILEGED_POD: "true" }', ['127.0.0.1:8080'], ['b.mesh:8080']],
   ])('with %s', (metadata, addresses, names) => {
-    const made = entriesFor(metadata);
-    expect(made.entries.map(({ address, port }) => `${address}:${port}`)).toEqual(addresses);
-    expect(made.names).toEqual(names);
+    const outbound = entriesFor(metadata);
+    expect(outbound.entries.map(({ address, port }) => `${address}:${port}`)).toEqual(addresses);
+    expect(outbound.names).toEqual(names);
   });
 
   it('are made once for proxies of one interception and one family of addresses', () => {
-    const made = entriesFor('INSTANCE_IPS: 10.0.0.1');
-    expect(entriesFor('INSTANCE_IPS: 10.0.0.2').entries).toBe(made.entries);
-    expect(entriesFor('INSTANCE_IPS: fd00::1').entries).not.toBe(made.entries);
-    expect(entriesFor('INSTANCE_IPS: fd00::1').text).not.toBe(made.text);
+    const outbound = entriesFor('INSTANCE_IPS: 10.0.0.1');
+    expect(entriesFor('INSTANCE_IPS: 10.0.0.2').entries).toBe(outbound.entries);
+    expect(entriesFor('INSTANCE_IPS: fd00::1').entries).not.toBe(outbound.entries);
+    expect(entriesFor('INSTANCE_IPS: fd00::1').text).not.toBe(outbound.text);
   });
 });

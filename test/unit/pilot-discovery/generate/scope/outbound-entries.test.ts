@@ -25,20 +25,24 @@ spec: { hosts: [${name}.mesh], addresses: ${JSON.stringify(addresses)}, ports: [
 
 /** For each listener its address, and the chains in it; what has none. */
 function entries(...services: readonly string[]): readonly string[] {
-  const made = environment(...services);
-  const all = [...visibleServices(made, { namespace: 'default' }).values()];
+  const builtEnvironment = environment(...services);
+  const all = [...visibleServices(builtEnvironment, { namespace: 'default' }).values()];
   const bindings = outboundBindings(
-    made,
+    builtEnvironment,
     { addresses: ['10.0.0.1'], interception: 'redirect', ownPorts: [], bindable: 'any' },
     all,
     undefined,
   );
-  return outboundEntries(bindings, (one) => [plainChain(one)]).map(({ address, chains, left }) => {
-    const inside = chains.map(({ type, binding: of }) =>
-      type === 'http' ? 'http' : [of.service.host, of.range, of.serverName].join(' ').trim(),
-    );
-    return `${address}: ${inside.join(', ')}${left.map(({ service, range }) => `, not ${service.host} ${range}`.trimEnd()).join('')}`;
-  });
+  return outboundEntries(bindings, (binding) => [plainChain(binding)]).map(
+    ({ address, chains, left }) => {
+      const inside = chains.map(({ type, binding }) =>
+        type === 'http'
+          ? 'http'
+          : [binding.service.host, binding.range, binding.serverName].join(' ').trim(),
+      );
+      return `${address}: ${inside.join(', ')}${left.map(({ service, range }) => `, not ${service.host} ${range}`.trimEnd()).join('')}`;
+    },
+  );
 }
 
 describe('services at one port', () => {

@@ -31,7 +31,7 @@ const services = [
 ];
 
 /** `HOST:PORTS` of all that a proxy of `default` has clusters of. */
-function seen(...more: readonly string[]): readonly string[] {
+function scopedServices(...more: readonly string[]): readonly string[] {
   const environment = environmentOf([...services, ...more].join('---\n'));
   return [...outboundScope(environment, proxyAt()).services.values()]
     .map(
@@ -60,7 +60,7 @@ describe('what a proxy with a Sidecar sees', () => {
     ["'*/*.cluster.local'", [a, b]],
     ['shop/d.mesh', []],
   ])('by the hosts %s', (hosts, expected) => {
-    expect(seen(sidecar(hosts))).toEqual(expected);
+    expect(scopedServices(sidecar(hosts))).toEqual(expected);
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe('what a proxy with a Sidecar sees', () => {
       [b],
     ],
   ])('has %s of a VirtualService', (_, rule, expected) => {
-    expect(seen(rule, sidecar('shop/b.shop.svc.cluster.local'))).toEqual(expected);
+    expect(scopedServices(rule, sidecar('shop/b.shop.svc.cluster.local'))).toEqual(expected);
   });
 });
 
@@ -104,7 +104,7 @@ describe('the scope of a Sidecar', () => {
   const before = environmentOf([...services, named].join('---\n'));
   const after = (...more: readonly string[]): Environment =>
     environmentOf(more.join('---\n'), { before });
-  const made = (environment: Environment) => {
+  const scopeAndRules = (environment: Environment) => {
     const scope = outboundScope(environment, proxyAt());
     return [scope, hashingRulesOf(environment, proxyAt(), scope.services)] as const;
   };
@@ -122,21 +122,21 @@ describe('the scope of a Sidecar', () => {
     ],
     ['another Sidecar', sidecar("'*/*'", 'other')],
   ])('is the same object after a change of %s that it does not see', (_, change) => {
-    const [scope, rules] = made(before);
-    expect(made(after(change))[0]).toBe(scope);
-    expect(made(after(change))[1]).toBe(rules);
+    const [scope, rules] = scopeAndRules(before);
+    expect(scopeAndRules(after(change))[0]).toBe(scope);
+    expect(scopeAndRules(after(change))[1]).toBe(rules);
   });
 
   it('is another one after a change of a service that it sees', () => {
-    const [scope] = made(before);
-    expect(made(after(service('z.mesh', 'shop')))[0]).not.toBe(scope);
+    const [scope] = scopeAndRules(before);
+    expect(scopeAndRules(after(service('z.mesh', 'shop')))[0]).not.toBe(scope);
   });
 
   it('is that of all namespaces that see the same', () => {
     const environment = environmentOf(
       [...services, sidecar('shop/*', 'istio-system')].join('---\n'),
     );
-    const of = (namespace: string) => outboundScope(environment, proxyAt({ namespace }));
-    expect(of('n1')).toBe(of('n2'));
+    const scopeOf = (namespace: string) => outboundScope(environment, proxyAt({ namespace }));
+    expect(scopeOf('n1')).toBe(scopeOf('n2'));
   });
 });

@@ -21,7 +21,7 @@ const portsOf = (...services: readonly string[]): readonly string[] =>
     namespace: 'default',
   }).map(
     ({ endpoint, service: { host }, port, services: all }) =>
-      `${endpoint.port}: ${host}:${port.number}, ${all.map((one) => one.host).join(' ')}`,
+      `${endpoint.port}: ${host}:${port.number}, ${all.map((portService) => portService.host).join(' ')}`,
   );
 
 describe('the ports that a workload serves', () => {

@@ -17,15 +17,18 @@ function peers(text: string, spec: string): string {
 }
 const strict = '{ mtls: { mode: STRICT } }';
 const off = '{ mtls: { mode: DISABLE } }';
-const own = 'selector: { matchLabels: { app: app } }';
+const ownSelector = 'selector: { matchLabels: { app: app } }';
 
 /** The mode of a workload of `shop` with the label `app: app`, and of its ports. */
 function modesOf(policies: readonly string[], namespace = 'shop'): string {
-  const found = peerAuthenticationOf(environmentOf(policies.join('---\n')), {
+  const peerAuthentication = peerAuthenticationOf(environmentOf(policies.join('---\n')), {
     namespace,
     labels: { app: 'app', version: 'v1' },
   });
-  return [found.mode, ...[...found.ports].map(([port, mode]) => `${port}: ${mode}`)].join(', ');
+  return [
+    peerAuthentication.mode,
+    ...[...peerAuthentication.ports].map(([port, mode]) => `${port}: ${mode}`),
+  ].join(', ');
 }
 
 describe('the mutual TLS that a workload asks for', () => {
@@ -39,7 +42,7 @@ describe('the mutual TLS that a workload asks for', () => {
     ],
     [
       'by the workload, before the namespace',
-      [peers('shop/n', off), peers('shop/w', `{ ${own}, mtls: { mode: STRICT } }`)],
+      [peers('shop/n', off), peers('shop/w', `{ ${ownSelector}, mtls: { mode: STRICT } }`)],
       'strict',
     ],
     [
@@ -47,7 +50,7 @@ describe('the mutual TLS that a workload asks for', () => {
       [
         peers('istio-system/m', strict),
         peers('shop/n', '{ mtls: { mode: UNSET } }'),
-        peers('shop/w', `{ ${own} }`),
+        peers('shop/w', `{ ${ownSelector} }`),
       ],
       'strict',
     ],
@@ -56,7 +59,7 @@ describe('the mutual TLS that a workload asks for', () => {
       [
         peers(
           'shop/w',
-          `{ ${own}, mtls: { mode: STRICT }, portLevelMtls: { 80: { mode: DISABLE }, 81: { mode: UNSET } } }`,
+          `{ ${ownSelector}, mtls: { mode: STRICT }, portLevelMtls: { 80: { mode: DISABLE }, 81: { mode: UNSET } } }`,
         ),
       ],
       'strict, 80: disable',
@@ -82,7 +85,7 @@ describe('the mutual TLS that a workload asks for', () => {
   it('is that of the mesh in the root namespace, whatever a selector there says', () => {
     const policies = [
       peers('istio-system/m', strict),
-      peers('istio-system/w', `{ ${own}, mtls: { mode: DISABLE } }`),
+      peers('istio-system/w', `{ ${ownSelector}, mtls: { mode: DISABLE } }`),
     ];
     expect(modesOf(policies, 'istio-system')).toBe('strict');
   });

@@ -27,12 +27,15 @@ function spokenFor(rules: readonly string[], hosts: readonly string[], alone = t
   const texts = [...rules.map((text, index) => rule(text, index)), ...hosts.map(service)];
   const environment = environmentOf(texts.join('---\n'));
   const services = new Map(
-    [...visibleServices(environment, proxyIn(''))].map(([host, one]) => [host, { service: one }]),
+    [...visibleServices(environment, proxyIn(''))].map(([host, visibleService]) => [
+      host,
+      { service: visibleService },
+    ]),
   );
   return rulesForHosts(meshRules(environment, proxyIn('')), services, alone).map((governed) =>
     [
       `${governed.rule.name}:`,
-      ...governed.services.map((one) => one.service.host),
+      ...governed.services.map((governedService) => governedService.service.host),
       ...governed.hosts.map((host) => `[${host}]`),
     ].join(' '),
   );
@@ -72,19 +75,19 @@ it.each([
 
 describe('the VirtualServices of a sidecar', () => {
   it('are those that are exported to it, the nearest first and then the oldest', () => {
-    const of = (name: string, namespace: string, second: number, exportTo: string) =>
+    const exportedRule = (name: string, namespace: string, second: number, exportTo: string) =>
       rule(`${name} a.mesh`, second, `${http}${exportTo}`).replace(
         'namespace: default',
         `namespace: ${namespace}`,
       );
     const environment = environmentOf(
       [
-        of('for-all', 'default', 1, ''),
-        of('for-all-too', 'other', 2, ", exportTo: ['*']"),
-        of('of-another', 'other', 3, ', exportTo: [default]'),
-        of('own', 'default', 5, ', exportTo: [.]'),
-        of('older-own', 'default', 4, ', exportTo: [., other]'),
-        of('of-others', 'other', 0, ', exportTo: [.]'),
+        exportedRule('for-all', 'default', 1, ''),
+        exportedRule('for-all-too', 'other', 2, ", exportTo: ['*']"),
+        exportedRule('of-another', 'other', 3, ', exportTo: [default]'),
+        exportedRule('own', 'default', 5, ', exportTo: [.]'),
+        exportedRule('older-own', 'default', 4, ', exportTo: [., other]'),
+        exportedRule('of-others', 'other', 0, ', exportTo: [.]'),
       ].join('---\n'),
     );
     expect(meshRules(environment, proxyIn('')).map(({ name }) => name)).toEqual([

@@ -39,7 +39,9 @@ describe('namespaces share what is made for them', () => {
     ['a service that is exported to all', [service('s', 'a', 'exportTo: ["*"]')], ['', '', '']],
   ])('of services: %s', (_, yaml, scopes) => {
     const environment = environmentOf(yaml.join('---\n'));
-    expect(['a', 'b', 'c'].map((one) => scopeOfServices(environment, one))).toEqual(scopes);
+    expect(['a', 'b', 'c'].map((namespace) => scopeOfServices(environment, namespace))).toEqual(
+      scopes,
+    );
   });
 
   it.each<[what: string, yaml: string, scopes: readonly string[]]>([
@@ -52,24 +54,26 @@ describe('namespaces share what is made for them', () => {
     ],
   ])('of rules: %s', (_, yaml, scopes) => {
     const environment = environmentOf(yaml);
-    expect(['a', 'b', 'c'].map((one) => scopeOfRules(environment, one))).toEqual(scopes);
-    expect(['a', 'b', 'c'].map((one) => scopeOfRulesFor(environment, proxyOf(one)))).toEqual(
-      scopes.map((scope) => (scope === '' ? '' : JSON.stringify([scope]))),
+    expect(['a', 'b', 'c'].map((namespace) => scopeOfRules(environment, namespace))).toEqual(
+      scopes,
     );
+    expect(
+      ['a', 'b', 'c'].map((namespace) => scopeOfRulesFor(environment, proxyOf(namespace))),
+    ).toEqual(scopes.map((scope) => (scope === '' ? '' : JSON.stringify([scope]))));
   });
 
   it('of rules: labels count if a rule of the namespace selects workloads by them', () => {
     const selecting = (namespace: string) =>
       rule(namespace, 'workloadSelector: { matchLabels: { version: v1, app: x } }, subsets: []');
     const environment = environmentOf([selecting('a'), rule('b')].join('---\n'));
-    expect(['a', 'b', 'c'].map((one) => scopeOfRulesFor(environment, proxyOf(one)))).toEqual([
-      '["a","app",null]',
-      '["b"]',
-      '',
-    ]);
+    expect(
+      ['a', 'b', 'c'].map((namespace) => scopeOfRulesFor(environment, proxyOf(namespace))),
+    ).toEqual(['["a","app",null]', '["b"]', '']);
   });
 
-  const [everybodyA, everybodyB] = ['a', 'b'].map((one) => JSON.stringify([one, { app: 'app' }]));
+  const [everybodyA, everybodyB] = ['a', 'b'].map((namespace) =>
+    JSON.stringify([namespace, { app: 'app' }]),
+  );
   it.each<[what: string, yaml: string, scopes: readonly (string | undefined)[]]>([
     ['for all', virtual(''), ['', '']],
     ['exported to one', virtual('exportTo: [a]'), ['a', '']],
@@ -77,9 +81,9 @@ describe('namespaces share what is made for them', () => {
     ['that asks for a namespace', virtual('', 'sourceNamespace: a'), [everybodyA, everybodyB]],
   ])('of VirtualServices: one %s', (_, yaml, scopes) => {
     const environment = environmentOf(yaml);
-    expect(['a', 'b'].map((one) => scopeOfVirtualServices(environment, proxyOf(one)))).toEqual(
-      scopes,
-    );
+    expect(
+      ['a', 'b'].map((namespace) => scopeOfVirtualServices(environment, proxyOf(namespace))),
+    ).toEqual(scopes);
   });
 });
 

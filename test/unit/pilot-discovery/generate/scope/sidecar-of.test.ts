@@ -16,19 +16,24 @@ function sidecar(text: string, spec = all): string {
     creationTimestamp: `2020-01-01T00:00:0${second}Z`,
   });
 }
-const own = '{ workloadSelector: { labels: { app: app } }, egress: [{ hosts: ["*/*"] }] }';
+const selectingSpec =
+  '{ workloadSelector: { labels: { app: app } }, egress: [{ hosts: ["*/*"] }] }';
 const others = '{ workloadSelector: { labels: { app: b } }, egress: [{ hosts: ["*/*"] }] }';
 
 describe('the Sidecar of a proxy', () => {
   it.each<[what: string, sidecars: readonly string[], name: string | undefined]>([
     ['none', [], undefined],
     ['of its namespace', [sidecar('default/n')], 'n'],
-    ['that selects it', [sidecar('default/n'), sidecar('default/w 1', own)], 'w'],
-    ['the older that selects it', [sidecar('default/b 1', own), sidecar('default/a 2', own)], 'b'],
+    ['that selects it', [sidecar('default/n'), sidecar('default/w 1', selectingSpec)], 'w'],
+    [
+      'the older that selects it',
+      [sidecar('default/b 1', selectingSpec), sidecar('default/a 2', selectingSpec)],
+      'b',
+    ],
     ['none that selects others', [sidecar('default/w', others)], undefined],
     ['of the mesh', [sidecar('istio-system/m'), sidecar('default/w', others)], 'm'],
     ['of its namespace, before the mesh', [sidecar('istio-system/m'), sidecar('default/n 1')], 'n'],
-    ['none of the mesh that selects', [sidecar('istio-system/m', own)], undefined],
+    ['none of the mesh that selects', [sidecar('istio-system/m', selectingSpec)], undefined],
     ['none of another namespace', [sidecar('other/n')], undefined],
   ])('%s', (_, sidecars, name) => {
     expect(sidecarOf(environmentOf(sidecars.join('---\n')), proxyIn(''))?.name).toBe(name);

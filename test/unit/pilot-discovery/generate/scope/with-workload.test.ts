@@ -29,7 +29,7 @@ const cluster = 'topology.istio.io/cluster: Kubernetes';
 const vm = '{ address: 10.0.0.1, labels: { app: vm }, locality: eu/north/b }';
 
 describe('the labels and the locality of a proxy', () => {
-  it.each<[what: string, yaml: readonly string[], seen: string]>([
+  it.each<[what: string, yaml: readonly string[], expected: string]>([
     ['are its own if nothing is at its address', [entry('a', vm.replace('0.1', '0.9'))], itself],
     [
       'are those of the WorkloadEntry at its address',
@@ -93,9 +93,9 @@ locality: eu/north/b`,
       ],
       itself,
     ],
-  ])('%s', (_, yaml, seen) => {
+  ])('%s', (_, yaml, expected) => {
     const { labels, locality } = withWorkload(environmentOf(yaml.join('---\n')), proxy);
-    expect(stringify({ labels, locality }, { sortMapEntries: true })).toBe(canonical(seen));
+    expect(stringify({ labels, locality }, { sortMapEntries: true })).toBe(canonical(expected));
   });
 
   it('are those of the same object if nothing is at its address', () => {

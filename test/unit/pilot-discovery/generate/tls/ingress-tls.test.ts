@@ -49,8 +49,8 @@ function chainsOf(
     .filter((chain) => chain.filter_chain_match?.destination_port?.value === port)
     .map(({ filter_chain_match: match, transport_socket: socket, filters }) => {
       if (filters[0]?.typed_config.cluster === 'BlackHoleCluster') return 'closed';
-      const own = JSON.stringify(socket ?? '').includes('file-cert:');
-      return `${match?.transport_protocol ?? 'any'}: ${socket === undefined ? 'passed' : own ? 'own' : 'mesh'}`;
+      const hasOwnCertificate = JSON.stringify(socket ?? '').includes('file-cert:');
+      return `${match?.transport_protocol ?? 'any'}: ${socket === undefined ? 'passed' : hasOwnCertificate ? 'own' : 'mesh'}`;
     });
 }
 

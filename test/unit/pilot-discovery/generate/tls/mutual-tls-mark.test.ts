@@ -24,9 +24,9 @@ function askedWith(more: string, subset = ''): readonly string[] {
     namespace: 'default',
   });
   const named = rule?.spec.subsets.find(({ name }) => name === subset);
-  const asked = mutualTlsMark(environment, rule, 80, named);
+  const asksForMutualTls = mutualTlsMark(environment, rule, 80, named);
   return (environment.endpoints.get('default/a.mesh')?.get(80) ?? [])
-    .filter(asked)
+    .filter(asksForMutualTls)
     .map(({ workloadName }) => workloadName);
 }
 
@@ -35,7 +35,7 @@ const peers = (spec: string, metadata = {}) =>
   resourceText('PeerAuthentication', 'p', spec, metadata);
 
 describe('the endpoints that are asked for mutual TLS', () => {
-  it.each<[what: string, more: string, asked: readonly string[]]>([
+  it.each<[what: string, more: string, workloads: readonly string[]]>([
     ['those that can do it', '', ['meshed']],
     ['with ISTIO_MUTUAL', rule('trafficPolicy: { tls: { mode: ISTIO_MUTUAL } }'), ['meshed']],
     ['none with DISABLE', rule('trafficPolicy: { tls: { mode: DISABLE } }'), []],
@@ -94,8 +94,8 @@ describe('the endpoints that are asked for mutual TLS', () => {
       `${rule('trafficPolicy: { tls: { mode: ISTIO_MUTUAL } }')}---\n${peers('{ mtls: { mode: DISABLE } }')}`,
       ['meshed'],
     ],
-  ])('%s', (_, more, asked) => {
-    expect(askedWith(more)).toEqual(asked);
+  ])('%s', (_, more, workloads) => {
+    expect(askedWith(more)).toEqual(workloads);
   });
 
   it('are those that its own rule means in a subset', () => {

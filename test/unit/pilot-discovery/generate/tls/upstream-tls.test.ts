@@ -43,7 +43,7 @@ typed_config:
     '\n',
     `\n${' '.repeat(depth)}`,
   );
-const one = (context: string): string => `transport_socket:${socket(context)}`;
+const transportSocket = (context: string): string => `transport_socket:${socket(context)}`;
 
 /** Mutual TLS of the mesh. */
 const ofMesh = (
@@ -101,12 +101,12 @@ transport_socket_matches:
     [
       'asks for mutual TLS of all if no endpoint is known',
       { unruled: 'mutual', destination: 'original' },
-      one(ofMesh()),
+      transportSocket(ofMesh()),
     ],
     [
       'shows the certificates of the proxy',
       { unruled: 'mutual', ...withFiles },
-      one(ofProxy('sni: outbound_.80_._.a.mesh')),
+      transportSocket(ofProxy('sni: outbound_.80_._.a.mesh')),
     ],
   ])('%s', (_, more, cluster) => {
     expect(clusterOf('', more)).toBe(canonical(cluster));
@@ -117,30 +117,30 @@ transport_socket_matches:
 describe('a cluster with tls in a rule', () => {
   it.each<[what: string, tls: string, more: Partial<TlsInputs>, cluster: string]>([
     ['is plain text with DISABLE', '{ mode: DISABLE }', { unruled: 'mutual' }, '{}'],
-    ['has that of the mesh', '{ mode: ISTIO_MUTUAL }', {}, one(ofMesh())],
+    ['has that of the mesh', '{ mode: ISTIO_MUTUAL }', {}, transportSocket(ofMesh())],
     [
       'has that of the mesh by other names',
       '{ mode: ISTIO_MUTUAL, sni: b.mesh, subjectAltNames: [c] }',
       {},
-      one(ofMesh('[istio]', 'b.mesh', 'c')),
+      transportSocket(ofMesh('[istio]', 'b.mesh', 'c')),
     ],
     [
       'has that of the mesh with the certificates of the proxy, and the name of the request',
       '{ mode: ISTIO_MUTUAL }',
       { ...withFiles, alpn: 'h2' },
-      one(ofProxy('', 'alpn_protocols: [h2]')),
+      transportSocket(ofProxy('', 'alpn_protocols: [h2]')),
     ],
     [
       'has that of the mesh outside of it too, whatever certificates the proxy has',
       '{ mode: ISTIO_MUTUAL }',
       { ...withFiles, location: 'external' },
-      one(ofMesh()),
+      transportSocket(ofMesh()),
     ],
     [
       'checks with the roots of the machine',
       '{ mode: SIMPLE }',
       {},
-      one(`
+      transportSocket(`
 common_tls_context:
   combined_validation_context:
     default_validation_context: { match_subject_alt_names: [{ exact: "spiffe://mesh/ns/default/sa/a" }] }
@@ -150,7 +150,7 @@ common_tls_context:
       'checks with roots, names and revoked certificates of the rule',
       '{ mode: SIMPLE, sni: b.mesh, caCertificates: /r.pem, caCrl: /crl.pem, subjectAltNames: [c, d] }',
       { alpn: 'h2' },
-      one(`
+      transportSocket(`
 sni: b.mesh
 common_tls_context:
   alpn_protocols: [h2]
@@ -164,13 +164,13 @@ common_tls_context:
       'checks nothing',
       '{ mode: SIMPLE, insecureSkipVerify: true }',
       {},
-      one('common_tls_context:\n  validation_context: {}'),
+      transportSocket('common_tls_context:\n  validation_context: {}'),
     ],
     [
       'shows a certificate of the rule',
       '{ mode: MUTUAL, clientCertificate: /c.pem, privateKey: /k.pem, caCertificates: /r.pem }',
       { accounts: [] },
-      one(`
+      transportSocket(`
 common_tls_context:
   tls_certificate_sds_secret_configs: [{ name: file-cert:/c.pem~/k.pem, sds_config: "agent,1s" }]
   combined_validation_context:
@@ -181,13 +181,13 @@ common_tls_context:
       'shows the certificate of the proxy instead',
       '{ mode: MUTUAL, clientCertificate: /c2.pem, privateKey: /k2.pem }',
       withFiles,
-      one(ofProxy('')),
+      transportSocket(ofProxy('')),
     ],
     [
       'has a secret of the control plane',
       '{ mode: MUTUAL, credentialName: shop }',
       { secrets: 'given', accounts: [] },
-      one(`
+      transportSocket(`
 common_tls_context:
   tls_certificate_sds_secret_configs: [{ name: "kubernetes://shop", sds_config: "ads,1s" }]
   combined_validation_context:

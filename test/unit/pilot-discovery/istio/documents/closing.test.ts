@@ -31,7 +31,7 @@ function written(...texts: readonly string[]): {
   readonly environment: Environment;
   readonly flaws: readonly Flaw[];
 } {
-  let [before, told]: [FileContent | undefined, Winners] = [undefined, noWinners];
+  let [before, winners]: [FileContent | undefined, Winners] = [undefined, noWinners];
   for (const text of texts) {
     const reading = readFileContent(
       before,
@@ -41,10 +41,10 @@ function written(...texts: readonly string[]): {
       readResourcesInSteps,
     );
     const after = atOnce(reading);
-    told = withFiles(told, [{ before, after }]);
+    winners = withFiles(winners, [{ before, after }]);
     before = after;
   }
-  const upserts = [...told.resources.values()];
+  const upserts = [...winners.resources.values()];
   const [store, changes] = reduceStore(emptyStore(['files']), {
     type: 'changed',
     source: 'files',
@@ -53,7 +53,7 @@ function written(...texts: readonly string[]): {
   });
   return {
     environment: buildEnvironment(undefined, store, changes, 'cluster.local', 'reached'),
-    flaws: [...told.flaws.values()].flat(),
+    flaws: [...winners.flaws.values()].flat(),
   };
 }
 
@@ -163,12 +163,12 @@ describe('a policy that is refused and was never right', () => {
     ],
     ['RequestAuthentication', '{ jwtRules: [{ issuer: a, newer: 1 }] }', all],
   ])('%s %s closes what it covers', (kind, spec, ports) => {
-    const found = written(policy(kind, spec));
-    expect(closed(found)).toBe(ports);
-    expect(closed(found, { app: 'app' }, 'elsewhere')).toBe('');
+    const outcome = written(policy(kind, spec));
+    expect(closed(outcome)).toBe(ports);
+    expect(closed(outcome, { app: 'app' }, 'elsewhere')).toBe('');
     const consequence =
       'it has no good version: connections to the ports that its errors affect are refused';
-    expect(found.flaws).toContainEqual(
+    expect(outcome.flaws).toContainEqual(
       expect.objectContaining({ key: `${kind}/default/a`, severity: 'error', reason: consequence }),
     );
   });
@@ -214,12 +214,12 @@ describe('a policy that is refused and was never right', () => {
   it('stays as it was if it was right before', () => {
     const good = policy('PeerAuthentication', '{ mtls: { mode: STRICT } }');
     const bad = policy('PeerAuthentication', '{ mtls: { mode: STRICTT } }');
-    const found = written(good, bad);
-    expect(closed(found)).toBe('');
-    expect(found.environment.peerAuthentications.get('default')).toMatchObject([
+    const outcome = written(good, bad);
+    expect(closed(outcome)).toBe('');
+    expect(outcome.environment.peerAuthentications.get('default')).toMatchObject([
       { spec: { mode: 'strict' } },
     ]);
-    expect(found.flaws).toHaveLength(1);
+    expect(outcome.flaws).toHaveLength(1);
   });
 
   it('follows its text while it is wrong, and opens when it is right or gone', () => {
@@ -270,32 +270,32 @@ describe('a policy that is not served', () => {
     ],
     ['RequestAuthentication', '{}'],
   ])('%s %s closes nothing, with a warning', (kind, spec) => {
-    const found = written(policy(kind, spec));
-    expect(closed(found)).toBe('');
-    expect(found.flaws).toEqual([
+    const outcome = written(policy(kind, spec));
+    expect(closed(outcome)).toBe('');
+    expect(outcome.flaws).toEqual([
       expect.objectContaining({
         key: `${kind}/default/a`,
         field: 'spec',
         severity: 'warning',
       }),
     ]);
-    expect(found.flaws[0]?.reason).toMatch(/and has no effect$/);
+    expect(outcome.flaws[0]?.reason).toMatch(/and has no effect$/);
   });
 
   it('closes no sidecar if it names targets and is refused', () => {
-    const found = written(
+    const outcome = written(
       policy('AuthorizationPolicy', '{ targetRefs: [{ kind: Gatway, name: a }] }'),
     );
-    expect(closed(found)).toBe('');
-    expect(found.flaws[0]).toMatchObject({ field: 'spec.targetRefs[0]', severity: 'error' });
+    expect(closed(outcome)).toBe('');
+    expect(outcome.flaws[0]).toMatchObject({ field: 'spec.targetRefs[0]', severity: 'error' });
   });
 
   it('closes nothing if it is a dry run', () => {
     const metadata = 'name: a, annotations: { istio.io/dry-run: "true" }';
     const spec = '{ action: CUSTOM, provider: { name: a }, rules: [{}] }';
-    const found = written(policy('AuthorizationPolicy', spec, metadata));
-    expect(closed(found)).toBe('');
-    expect(found.flaws).toMatchObject([
+    const outcome = written(policy('AuthorizationPolicy', spec, metadata));
+    expect(closed(outcome)).toBe('');
+    expect(outcome.flaws).toMatchObject([
       {
         field: 'spec.action',
         reason: 'a dry run is for ALLOW, DENY and AUDIT: CUSTOM has no effect',
@@ -316,35 +316,35 @@ spec: { host: app.mesh, trafficPolicy: ${trafficPolicy}${more} }
   const clusters = ({ environment }: { readonly environment: Environment }) =>
     Object.fromEntries(
       [...outboundClusters(environment, proxyAt()).resources.values()].map(({ name, body }) => {
-        const said = published(typeUrls.cluster, body) as {
+        const cluster = published(typeUrls.cluster, body) as {
           readonly type: string;
           readonly load_assignment?: { readonly endpoints?: readonly unknown[] };
         };
         return [
           name,
-          said.load_assignment === undefined
-            ? said.type
-            : `${said.type} ${said.load_assignment.endpoints?.length ?? 0}`,
+          cluster.load_assignment === undefined
+            ? cluster.type
+            : `${cluster.type} ${cluster.load_assignment.endpoints?.length ?? 0}`,
         ];
       }),
     );
 
   it('has nothing sent, rather than in plain text', () => {
-    const found = written(rule('{ tls: { mode: SIMPLE, newer: 1 } }'));
-    expect(clusters(found)).toEqual({
+    const outcome = written(rule('{ tls: { mode: SIMPLE, newer: 1 } }'));
+    expect(clusters(outcome)).toEqual({
       'outbound|80||app.mesh': 'STATIC 0',
       'outbound|90||app.mesh': 'STATIC 0',
     });
-    expect(found.flaws.at(-1)).toMatchObject({
+    expect(outcome.flaws.at(-1)).toMatchObject({
       reason: 'it has no good version: nothing is sent to destinations for which its TLS is wrong',
     });
   });
 
   it('has what is sent elsewhere served', () => {
-    const found = written(
+    const outcome = written(
       rule('{ portLevelSettings: [{ port: { number: 90 }, tls: { mode: SIMPL } }] }'),
     );
-    expect(clusters(found)).toEqual({
+    expect(clusters(outcome)).toEqual({
       'outbound|80||app.mesh': 'EDS',
       'outbound|90||app.mesh': 'STATIC 0',
     });
@@ -401,14 +401,14 @@ spec: { hosts: ["*"], gateways: [front], http: [{ route: [{ destination: { host:
     );
 
   it('has nothing served by the server that is wrong, not even by one with a wildcard', () => {
-    const found = written(
+    const outcome = written(
       gateway(https('a.example.com', 'mode: MUTUL'), https('*.example.com', good)),
     );
-    expect(names(found)).toEqual({
+    expect(names(outcome)).toEqual({
       'a.example.com': 'tcp_proxy',
       '*.example.com': 'http_connection_manager',
     });
-    expect(found.flaws.at(-1)).toMatchObject({
+    expect(outcome.flaws.at(-1)).toMatchObject({
       reason: 'it has no good version: nothing is served by a server whose TLS is wrong',
     });
   });

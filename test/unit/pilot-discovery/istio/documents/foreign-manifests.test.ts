@@ -23,18 +23,18 @@ const place = { source: 'files', path: 'f.yaml', defaultNamespace: 'default' };
 
 /** A file after it was written so, one version after the other. */
 function after(...versions: readonly string[]): FileContent | undefined {
-  let known: FileContent | undefined;
+  let content: FileContent | undefined;
   for (const text of versions) {
     const reading = readFileContent(
-      known,
+      content,
       Buffer.from(text),
       digestOf(Buffer.from(text)),
       place,
       readResourcesInSteps,
     );
-    known = atOnce(reading);
+    content = atOnce(reading);
   }
-  return known;
+  return content;
 }
 
 const foreign = {
@@ -64,7 +64,7 @@ const foreign = {
   ],
   'values of a chart': ['replicas: 2\nimage: { tag: v1 }\n', 'it has neither apiVersion nor kind'],
 } as const;
-const own = {
+const istioResources = {
   'a VirtualService':
     'apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { hosts: [a.mesh], http: [{ route: [{ destination: { host: a.mesh } }] }] }\n',
   'a PeerAuthentication':
@@ -78,7 +78,7 @@ describe.each(Object.entries(foreign))('%s in a file', (_, [manifest, reason]) =
     expect(flaws).toMatchObject([{ severity: 'info', reason }]);
   });
 
-  it.each(Object.entries(own))(
+  it.each(Object.entries(istioResources))(
     'leaves %s in force no longer than it is there',
     (_name, resource) => {
       const both = after(`${manifest}---\n${resource}`);

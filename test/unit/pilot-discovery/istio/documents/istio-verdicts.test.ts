@@ -18,10 +18,10 @@ describe('what pilot-discovery says of a resource', () => {
   });
 
   it('differs only where that is named', () => {
-    const differing = cases.flatMap((one) => {
-      const name = keyOf(one);
+    const differing = cases.flatMap((testCase) => {
+      const name = keyOf(testCase);
       const istio = verdicts[name];
-      return istio !== undefined && isRefused(istio) === (ownVerdict(one).refused !== '')
+      return istio !== undefined && isRefused(istio) === (ownVerdict(testCase).refused !== '')
         ? []
         : [name];
     });
@@ -30,7 +30,7 @@ describe('what pilot-discovery says of a resource', () => {
 
   it('names the field and says what is wrong, if it refuses', () => {
     const refusals = cases
-      .map((one) => ownVerdict(one).refused)
+      .map((testCase) => ownVerdict(testCase).refused)
       .filter((refused) => refused !== '');
     expect(refusals.filter((refused) => !/^spec.*: \S+ \S+/.test(refused))).toEqual([]);
   });

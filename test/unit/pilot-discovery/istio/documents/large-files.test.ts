@@ -66,8 +66,8 @@ describe('a resource', () => {
   ])('with %s is refused', (what, spec, field, most) => {
     const { resources, flaws } = readResources(entry(spec), place);
     expect(resources).toEqual([]);
-    const found = flaws.filter((flaw) => flaw.field === field).map(({ reason }) => reason);
-    expect(found).toContain(
+    const reasons = flaws.filter((flaw) => flaw.field === field).map(({ reason }) => reason);
+    expect(reasons).toContain(
       `it has ${what.split(' ')[0]?.replace(',', '') ?? ''} entries, and the limit is ${most}`,
     );
   });
@@ -96,8 +96,8 @@ describe('a resource', () => {
       ...small,
       ports: times(250).map(() => ({ number: 0, name: 'p', protocol: 'HTTP' })),
     };
-    const of = readResources(entry(bad), place);
-    expect([of.resources.length, of.flaws.at(-1)?.severity]).toEqual([0, 'error']);
+    const reading = readResources(entry(bad), place);
+    expect([reading.resources.length, reading.flaws.at(-1)?.severity]).toEqual([0, 'error']);
   });
 });
 
@@ -160,8 +160,11 @@ describe('a text', () => {
     ]) {
       const parsed = parseYaml(yaml, text, {});
       const lines = new yaml.LineCounter();
-      const own = yaml.parseAllDocuments(text, { prettyErrors: false, lineCounter: lines });
-      const expected = 'empty' in own ? [yaml.parseDocument(text)] : own;
+      const libraryDocuments = yaml.parseAllDocuments(text, {
+        prettyErrors: false,
+        lineCounter: lines,
+      });
+      const expected = 'empty' in libraryDocuments ? [yaml.parseDocument(text)] : libraryDocuments;
       if (!parsed.ok) throw new Error(parsed.reason);
       expect(
         parsed.documents.map(({ errors }) => errors.map(({ code, pos }) => [code, pos])),
@@ -181,13 +184,13 @@ describe('a text', () => {
         route: [{ destination: { host: 'a' } }],
       })),
     };
-    const said = yaml.stringify({
+    const documentText = yaml.stringify({
       apiVersion: 'networking.istio.io/v1',
       kind: 'VirtualService',
       metadata: { name: 'a' },
       spec,
     });
-    const text = `# \t\n${said}`; // the quick parser does not know tabs
+    const text = `# \t\n${documentText}`; // the quick parser does not know tabs
     const costsOfReading = () => {
       const steps = readResourcesInSteps(text, place);
       const costs: number[] = [];

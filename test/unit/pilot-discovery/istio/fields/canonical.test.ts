@@ -38,14 +38,14 @@ describe('the canonical form', () => {
           address,
           address,
           fc.integer({ min: 0, max: bits - 1 }),
-          (one, other, length) => {
-            const [first = '', ...rest] = canonicalAddress(`${one}/${length}`).split('/');
+          (base, other, length) => {
+            const [first = '', ...rest] = canonicalAddress(`${base}/${length}`).split('/');
             expect(rest).toEqual([String(length)]);
             const range = new BlockList();
             range.addSubnet(first, length, family);
-            expect(range.check(one, family)).toBe(true);
+            expect(range.check(base, family)).toBe(true);
             const isSame =
-              canonicalAddress(`${other}/${length}`) === canonicalAddress(`${one}/${length}`);
+              canonicalAddress(`${other}/${length}`) === canonicalAddress(`${base}/${length}`);
             expect(isSame).toBe(range.check(other, family));
           },
         ),

@@ -34,8 +34,8 @@ describe('a format', () => {
     ['%REQ()%', '%REQ% needs arguments: %REQ(...)%'],
     ['%PROTOCOL(x)%', '%PROTOCOL% has no arguments: leave (x) out'],
     ['%UPSTREAM_CLUSTER:3%', '%UPSTREAM_CLUSTER% cannot be cut: leave :3 out'],
-  ])('%s is refused', (format, said) => {
-    expect(formatFlaw(format)).toBe(said);
+  ])('%s is refused', (format, flaw) => {
+    expect(formatFlaw(format)).toBe(flaw);
   });
 
   it('of a header has no line end', () => {

@@ -13,8 +13,8 @@ const flawsOf = (text: string) =>
 const service = (spec: string, metadata = '{ name: web }') =>
   `apiVersion: v1\nkind: Service\nmetadata: ${metadata}\nspec:\n${spec.replace(/^/gm, '  ')}\n`;
 const http = 'ports: [{ port: 80 }]';
-const many = (count: number, one: (index: number) => string) =>
-  Array.from({ length: count }, (_, index) => one(index)).join(', ');
+const many = (count: number, textOf: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => textOf(index)).join(', ');
 
 describe('a mistake in a Service', () => {
   it.each([

@@ -8,7 +8,7 @@ const flawsOf = (provider: string) => {
   );
   return {
     authorizers: mesh.authorizers,
-    said: flaws.map(
+    flaws: flaws.map(
       ({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`,
     ),
   };
@@ -17,7 +17,7 @@ const flawsOf = (provider: string) => {
 const refused = '; requests that a policy sends to this provider are refused';
 const http = (fields: string) => `{ name: p, envoyExtAuthzHttp: { ${fields} } }`;
 const grpc = (fields: string) => `{ name: p, envoyExtAuthzGrpc: { ${fields} } }`;
-const at = 'service: a.mesh, port: 80';
+const serviceAndPort = 'service: a.mesh, port: 80';
 const [ofHttp, ofGrpc] = ['envoyExtAuthzHttp', 'envoyExtAuthzGrpc'];
 
 describe('a mistake in an authorizer of the MeshConfig', () => {
@@ -47,73 +47,77 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
     [http('service: a.mesh'), ofHttp, 'port: it is missing'],
     [http('service: a.mesh, port: 0'), ofHttp, 'port: 0 is not a whole number from 1 to 65535'],
     [
-      http(`${at}, timeout: 0s`),
+      http(`${serviceAndPort}, timeout: 0s`),
       ofHttp,
       "timeout: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
     ],
-    [http(`${at}, failOpen: yes please`), ofHttp, "failOpen: 'yes please' is not true or false"],
     [
-      http(`${at}, statusOnError: Forbidden`),
+      http(`${serviceAndPort}, failOpen: yes please`),
+      ofHttp,
+      "failOpen: 'yes please' is not true or false",
+    ],
+    [
+      http(`${serviceAndPort}, statusOnError: Forbidden`),
       ofHttp,
       "statusOnError: 'Forbidden' is not a whole number from 100 to 599",
     ],
     [
-      http(`${at}, statusOnError: '499'`),
+      http(`${serviceAndPort}, statusOnError: '499'`),
       ofHttp,
       'statusOnError: 499 is not a status that Envoy answers with',
     ],
     [
-      http(`${at}, pathPrefix: check`),
+      http(`${serviceAndPort}, pathPrefix: check`),
       ofHttp,
       "pathPrefix: 'check' is not the beginning of a path: it starts with / and has no spaces",
     ],
     [
-      http(`${at}, pathPrefix: '/a b'`),
+      http(`${serviceAndPort}, pathPrefix: '/a b'`),
       ofHttp,
       "pathPrefix: '/a b' is not the beginning of a path: it starts with / and has no spaces",
     ],
     [
-      http(`${at}, includeRequestHeadersInCheck: ['*']`),
+      http(`${serviceAndPort}, includeRequestHeadersInCheck: ['*']`),
       ofHttp,
       "includeRequestHeadersInCheck[0]: '*' stands for each header: name some, such as x-*",
     ],
     [
-      http(`${at}, includeHeadersInCheck: ['a b']`),
+      http(`${serviceAndPort}, includeHeadersInCheck: ['a b']`),
       ofHttp,
       "includeHeadersInCheck[0]: 'a b' is not a valid name of a header",
     ],
     [
-      http(`${at}, headersToUpstreamOnAllow: ['']`),
+      http(`${serviceAndPort}, headersToUpstreamOnAllow: ['']`),
       ofHttp,
       'headersToUpstreamOnAllow[0]: it is missing',
     ],
     [
-      http(`${at}, headersToDownstreamOnDeny: x-a`),
+      http(`${serviceAndPort}, headersToDownstreamOnDeny: x-a`),
       ofHttp,
       "headersToDownstreamOnDeny: 'x-a' is not a list",
     ],
     [
-      http(`${at}, headersToDownstreamOnAllow: ['*']`),
+      http(`${serviceAndPort}, headersToDownstreamOnAllow: ['*']`),
       ofHttp,
       "headersToDownstreamOnAllow[0]: '*' stands for each header: name some, such as x-*",
     ],
     [
-      http(`${at}, includeAdditionalHeadersInCheck: { host: a }`),
+      http(`${serviceAndPort}, includeAdditionalHeadersInCheck: { host: a }`),
       ofHttp,
       "includeAdditionalHeadersInCheck.host: 'host' is not a valid name of a header that can be added",
     ],
     [
-      http(`${at}, includeAdditionalHeadersInCheck: { x-a: '%BAD%' }`),
+      http(`${serviceAndPort}, includeAdditionalHeadersInCheck: { x-a: '%BAD%' }`),
       ofHttp,
       'includeAdditionalHeadersInCheck.x-a: Envoy has no %BAD%: write %% for a percent sign',
     ],
     [
-      http(`${at}, includeRequestBodyInCheck: { allowPartialMessage: true }`),
+      http(`${serviceAndPort}, includeRequestBodyInCheck: { allowPartialMessage: true }`),
       ofHttp,
       'includeRequestBodyInCheck.maxRequestBytes: it is missing',
     ],
     [
-      http(`${at}, includeRequestBodyInCheck: { maxRequestBytes: 0 }`),
+      http(`${serviceAndPort}, includeRequestBodyInCheck: { maxRequestBytes: 0 }`),
       ofHttp,
       'includeRequestBodyInCheck.maxRequestBytes: 0 is not a whole number from 1 to 4294967295',
     ],
@@ -124,42 +128,42 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
       "port: 'http' is not a whole number from 1 to 65535",
     ],
     [
-      grpc(`${at}, statusOnError: '99'`),
+      grpc(`${serviceAndPort}, statusOnError: '99'`),
       ofGrpc,
       "statusOnError: '99' is not a whole number from 100 to 599",
     ],
-  ])('%s is named, and closes it', (provider, kind, said) => {
-    const found = flawsOf(provider);
-    expect(found.said).toEqual([`warning 3 extensionProviders[0].${kind}.${said}${refused}`]);
-    expect(found.authorizers).toEqual([{ name: 'p', authorizer: 'closed' }]);
+  ])('%s is named, and closes it', (provider, kind, flaw) => {
+    const outcome = flawsOf(provider);
+    expect(outcome.flaws).toEqual([`warning 3 extensionProviders[0].${kind}.${flaw}${refused}`]);
+    expect(outcome.authorizers).toEqual([{ name: 'p', authorizer: 'closed' }]);
   });
 
   it.each([
     [
-      `{ name: p, envoyExtAuthzHttp: { ${at} }, envoyExtAuthzGrpc: { ${at} } }`,
+      `{ name: p, envoyExtAuthzHttp: { ${serviceAndPort} }, envoyExtAuthzGrpc: { ${serviceAndPort} } }`,
       `extensionProviders[0]: it has envoyExtAuthzHttp and envoyExtAuthzGrpc: give one${refused}`,
       [{ name: 'p', authorizer: 'closed' }],
     ],
     [
-      `{ envoyExtAuthzGrpc: { ${at} } }`,
+      `{ envoyExtAuthzGrpc: { ${serviceAndPort} } }`,
       'extensionProviders[0].name: it is missing, so no policy can name it',
       [],
     ],
     [
-      `${grpc(at)}\n  - ${grpc(at)}`,
+      `${grpc(serviceAndPort)}\n  - ${grpc(serviceAndPort)}`,
       `extensionProviders[1]: the name p is there twice${refused}`,
       [{ name: 'p', authorizer: 'closed' }],
     ],
-  ])('%s is named', (providers, said, authorizers) => {
-    const found = flawsOf(providers);
-    expect(found.said).toEqual([expect.stringMatching(/^warning [34] /) as string]);
-    expect(found.said[0]).toContain(said);
-    expect(found.authorizers).toEqual(authorizers);
+  ])('%s is named', (providers, flaw, authorizers) => {
+    const outcome = flawsOf(providers);
+    expect(outcome.flaws).toEqual([expect.stringMatching(/^warning [34] /) as string]);
+    expect(outcome.flaws[0]).toContain(flaw);
+    expect(outcome.authorizers).toEqual(authorizers);
   });
 
   it('is not a field that is newer than this version, of which a line tells', () => {
-    const { authorizers, said } = flawsOf(grpc(`${at}, newer: 1`));
-    expect(said).toEqual([
+    const { authorizers, flaws } = flawsOf(grpc(`${serviceAndPort}, newer: 1`));
+    expect(flaws).toEqual([
       'warning 3 extensionProviders[0].envoyExtAuthzGrpc.newer: it has no effect here',
     ]);
     expect(authorizers[0]?.authorizer).toMatchObject({ host: 'a.mesh', port: 80 });
@@ -170,12 +174,12 @@ describe('a mistake in an authorizer of the MeshConfig', () => {
   });
 
   it('is not there with what Istio documents', () => {
-    const { authorizers, said } = flawsOf(
+    const { authorizers, flaws } = flawsOf(
       http(
         "service: foo/A.Mesh, port: '8000', includeHeadersInCheck: [x-old], statusOnError: '503'",
       ),
     );
-    expect(said).toEqual([]);
+    expect(flaws).toEqual([]);
     expect(authorizers[0]?.authorizer).toEqual({
       protocol: {
         type: 'http',

@@ -13,7 +13,7 @@ spec: { address: 10.0.0.1 }
 `;
 
 /** What is wrong in a spec of each kind, each time one thing, and what is said of it. */
-const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: string])[]>> = {
+const mistakes: Readonly<Record<string, readonly (readonly [spec: string, flaw: string])[]>> = {
   ServiceEntry: [
     [
       '{ ports: [{ number: 80, name: http, protocol: HTTP }], resolution: NONE }',
@@ -565,7 +565,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
 };
 
 /** What is wrong around a spec, with the line. */
-const around: readonly (readonly [text: string, said: string])[] = [
+const around: readonly (readonly [text: string, flaw: string])[] = [
   [
     'kind: [',
     '1 : it is not YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
@@ -619,7 +619,7 @@ describe.each(Object.entries(mistakes))('a mistake in a %s', (kind, rows) => {
     expect(new Set(rows.map(([spec]) => spec)).size).toBeGreaterThanOrEqual(20);
   });
 
-  it.each(rows)('%s is named, and costs that resource alone', (spec, said) => {
+  it.each(rows)('%s is named, and costs that resource alone', (spec, flaw) => {
     const { resources, flaws } = read(
       `${good}---\n${resource(kind, spec)}---\n${good.replace('name: good', 'name: other')}`,
     );
@@ -628,7 +628,7 @@ describe.each(Object.entries(mistakes))('a mistake in a %s', (kind, rows) => {
       key: `${kind}/default/bad`,
       origin: { path: 'f.yaml', line: 9 },
     });
-    expect(`${first?.field.replace(/^spec\.?/, '') ?? ''}: ${first?.reason ?? ''}`).toBe(said);
+    expect(`${first?.field.replace(/^spec\.?/, '') ?? ''}: ${first?.reason ?? ''}`).toBe(flaw);
     const isServedInPart = first?.severity === 'warning';
     expect(resources.map(({ name }) => name)).toEqual([
       'good',
@@ -639,11 +639,11 @@ describe.each(Object.entries(mistakes))('a mistake in a %s', (kind, rows) => {
 });
 
 describe('a mistake around a spec', () => {
-  it.each(around)('%j is named with its line', (text, said) => {
+  it.each(around)('%j is named with its line', (text, flaw) => {
     const { flaws } = read(text);
     expect(
       flaws.map(({ origin, field, reason }) => `${origin.line} ${field}: ${reason}`),
-    ).toContain(said);
+    ).toContain(flaw);
   });
 
   it('is at the line of its field', () => {
@@ -704,10 +704,10 @@ describe('a mistake in the MeshConfig', () => {
       'localityLbSetting: { failoverPriority: [topology.kubernetes.io/zone], failover: [{ from: a, to: b }] }',
       'localityLbSetting.failoverPriority[0]: failover and the label topology.kubernetes.io/zone exclude each other: leave one out',
     ],
-  ])('%s is named with its line', (text, said) => {
+  ])('%s is named with its line', (text, flaw) => {
     const { flaws } = readMeshConfig(`trustDomain: td\n${text}\n`, 'mesh.yaml');
     expect(flaws).toMatchObject([{ origin: { path: 'mesh.yaml', line: 2 }, severity: 'error' }]);
-    expect(flaws.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([said]);
+    expect(flaws.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([flaw]);
   });
 });
 

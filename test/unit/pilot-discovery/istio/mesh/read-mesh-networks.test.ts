@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readMeshNetworks } from '../../../../../src/pilot-discovery/istio/mesh/read-mesh-networks.ts';
 
 const read = (text: string) => readMeshNetworks(text, 'networks.yaml');
-const one = (network: string) => `networks:\n  one:\n    ${network}\n`;
+const withNetwork = (network: string) => `networks:\n  one:\n    ${network}\n`;
 
 describe('MeshNetworks', () => {
   it('has the gateways by network, address and port, and the ranges in their order', () => {
@@ -34,49 +34,49 @@ networks:
     ['', []],
     ['networks: {}', []],
     [
-      one('endpoints: [{ fromCidr: 10.0.0.0 }]'),
+      withNetwork('endpoints: [{ fromCidr: 10.0.0.0 }]'),
       [
         "3 error networks.one.endpoints[0].fromCidr: '10.0.0.0' is not a range of addresses (such as 10.0.0.0/8)",
         '3 error networks.one.endpoints[0]: it is empty: fromCidr (such as 10.0.0.0/8) or fromRegistry is needed',
       ],
     ],
     [
-      one('endpoints: [{}]'),
+      withNetwork('endpoints: [{}]'),
       [
         '3 error networks.one.endpoints[0]: it is empty: fromCidr (such as 10.0.0.0/8) or fromRegistry is needed',
       ],
     ],
     [
-      one('endpoints: [{ fromRegistry: east }]'),
+      withNetwork('endpoints: [{ fromRegistry: east }]'),
       [
         "3 warning networks.one.endpoints[0].fromRegistry: 'east' has no effect: the only cluster is 'Kubernetes'",
       ],
     ],
     [
-      one('gateways: [{ address: gate.example, port: 15443 }]'),
+      withNetwork('gateways: [{ address: gate.example, port: 15443 }]'),
       [
         "3 warning networks.one.gateways[0].address: 'gate.example' has no effect: it is not an IP address, and names are not resolved",
       ],
     ],
     [
-      one('gateways: [{ address: 1.1.1.1 }]'),
+      withNetwork('gateways: [{ address: 1.1.1.1 }]'),
       ['3 error networks.one.gateways[0]: its port is missing'],
     ],
     [
-      one('gateways: [{ registryServiceName: gate.istio-system.svc, port: 15443 }]'),
+      withNetwork('gateways: [{ registryServiceName: gate.istio-system.svc, port: 15443 }]'),
       [
         "3 warning networks.one.gateways: a registryServiceName has no effect in a network without 'fromRegistry: Kubernetes' in endpoints",
       ],
     ],
     [
-      one('gateways: [{ registryServiceName: a.b, address: 1.1.1.1, port: 1 }]'),
+      withNetwork('gateways: [{ registryServiceName: a.b, address: 1.1.1.1, port: 1 }]'),
       [
         '3 error networks.one.gateways[0]: it has address and registryServiceName: give one of them',
         "3 warning networks.one.gateways: a registryServiceName has no effect in a network without 'fromRegistry: Kubernetes' in endpoints",
       ],
     ],
     [
-      one('gatewys: []'),
+      withNetwork('gatewys: []'),
       ['3 error networks.one.gatewys: there is no such field: did you mean gateways?'],
     ],
   ])('%j has the flaws %j', (text, flaws) => {

@@ -17,7 +17,7 @@ const edwards = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' 
 const shared = { kty: 'oct', k: 'AQAB' };
 
 /** The keys that Envoy gets of one key, and why no token is valid. */
-function told(key: unknown) {
+function envoyKeys(key: unknown) {
   const read = tokenKeys(JSON.stringify({ keys: [key] }));
   return read.ok ? { keys: (JSON.parse(read.keys) as Keys).keys, noToken: read.noToken } : read;
 }
@@ -36,21 +36,21 @@ describe('the keys of an issuer', () => {
     ['a shared one', shared],
     ['a shared one with an algorithm', { ...shared, alg: 'HS384' }],
   ])('are told as they are: %s', (_, key) => {
-    expect(told(key)).toEqual({ keys: [key], noToken: undefined });
+    expect(envoyKeys(key)).toEqual({ keys: [key], noToken: undefined });
   });
 
   it('are told without what is of no use to Envoy, as a private half', () => {
     const { d, ...others } = rsa.privateKey.export({ format: 'jwk' });
     const key = { ...others, d, kid: 1, use: 'sig', x5c: ['a'], toString: 'a' };
-    expect(told(key)).toEqual({
+    expect(envoyKeys(key)).toEqual({
       keys: [rsa.publicKey.export({ format: 'jwk' })],
       noToken: undefined,
     });
   });
 
   it('are told with a name that Envoy can decode', () => {
-    expect(told({ ...shared, kid: '\ud800' })).toMatchObject({ keys: [shared] });
-    expect(told({ ...shared, kid: 'ä' })).toMatchObject({ keys: [{ ...shared, kid: 'ä' }] });
+    expect(envoyKeys({ ...shared, kid: '\ud800' })).toMatchObject({ keys: [shared] });
+    expect(envoyKeys({ ...shared, kid: 'ä' })).toMatchObject({ keys: [{ ...shared, kid: 'ä' }] });
   });
 
   it.each([
@@ -65,7 +65,7 @@ describe('the keys of an issuer', () => {
     ['a shared one that is cut', { kty: 'oct', k: 'AQABA' }],
     ['a shared one for RSA', { ...shared, alg: 'RS256' }],
   ])('have one that Envoy takes beside %s', (_, key) => {
-    expect(told(key)).toEqual({
+    expect(envoyKeys(key)).toEqual({
       keys: [key, nobodys],
       noToken: 'it has no key of a kind that Envoy takes',
     });

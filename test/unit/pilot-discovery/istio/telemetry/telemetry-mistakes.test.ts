@@ -3,14 +3,14 @@ import { readMeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/re
 import { readResources } from '../../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import type { Flaw } from '../../../../../src/pilot-discovery/istio/documents/model.ts';
 
-const said = (flaws: readonly Flaw[]) =>
+const flawLines = (flaws: readonly Flaw[]) =>
   flaws.map(
     ({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`,
   );
 
 /** What is said of a Telemetry: the severity, the line, the field and a sentence. */
 const flawsOf = (spec: string) =>
-  said(
+  flawLines(
     readResources(
       `apiVersion: telemetry.istio.io/v1\nkind: Telemetry\nmetadata: { name: a }\nspec:\n${spec.replace(/^/gm, '  ')}\n`,
       { source: 'files', path: 'a.yaml', defaultNamespace: 'default' },
@@ -20,7 +20,8 @@ const flawsOf = (spec: string) =>
 const logging = (entry: string) => `accessLogging:\n  - ${entry}`;
 const filter = (expression: string) =>
   logging(`{ providers: [{ name: a }], filter: { expression: ${JSON.stringify(expression)} } }`);
-const at = '6 spec.accessLogging[0].filter.expression: Envoy refuses it: at character';
+const refusedAtCharacter =
+  '6 spec.accessLogging[0].filter.expression: Envoy refuses it: at character';
 
 describe('a mistake in the access logs of a Telemetry', () => {
   it.each<[spec: string, reason: string]>([
@@ -53,23 +54,35 @@ describe('a mistake in the access logs of a Telemetry', () => {
       'warning 6 spec.accessLogging[0].filter: it applies only to the providers of this entry, and there are none',
     ],
     [filter(''), 'error 6 spec.accessLogging[0].filter.expression: it is missing'],
-    [filter('response.code >='), `error ${at} 17: it ends too early`],
-    [filter('response.code = 400'), `error ${at} 15: = cannot be here`],
-    [filter('response.code & 400'), `error ${at} 15: & cannot be here`],
-    [filter("request.path == 'a"), `error ${at} 17: ' cannot be here`],
-    [filter('true and false'), `error ${at} 6: and cannot be here`],
-    [filter('for == 1'), `error ${at} 1: for is a reserved word of CEL`],
-    [filter('string(1)'), `error ${at} 1: Envoy has no string() of 1 arguments`],
-    [filter('a.b(1)'), `error ${at} 3: Envoy has no .b() of 1 arguments`],
-    [filter('[1].exists(x, x > 0)'), `error ${at} 5: Envoy has no loops such as exists()`],
+    [filter('response.code >='), `error ${refusedAtCharacter} 17: it ends too early`],
+    [filter('response.code = 400'), `error ${refusedAtCharacter} 15: = cannot be here`],
+    [filter('response.code & 400'), `error ${refusedAtCharacter} 15: & cannot be here`],
+    [filter("request.path == 'a"), `error ${refusedAtCharacter} 17: ' cannot be here`],
+    [filter('true and false'), `error ${refusedAtCharacter} 6: and cannot be here`],
+    [filter('for == 1'), `error ${refusedAtCharacter} 1: for is a reserved word of CEL`],
+    [filter('string(1)'), `error ${refusedAtCharacter} 1: Envoy has no string() of 1 arguments`],
+    [filter('a.b(1)'), `error ${refusedAtCharacter} 3: Envoy has no .b() of 1 arguments`],
+    [
+      filter('[1].exists(x, x > 0)'),
+      `error ${refusedAtCharacter} 5: Envoy has no loops such as exists()`,
+    ],
     [
       filter("request.path.matches('(')"),
-      `error ${at} 14: '(' is not a regular expression of RE2: a ) is missing`,
+      `error ${refusedAtCharacter} 14: '(' is not a regular expression of RE2: a ) is missing`,
     ],
-    [filter('has(request)'), `error ${at} 1: has() takes a field: has(request.headers.name)`],
-    [filter('9'.repeat(20)), `error ${at} 1: ${'9'.repeat(20)} is more than 9223372036854775807`],
-    [filter('a.B{}'), `error ${at} 4: a message cannot be made here`],
-    [filter(`${'('.repeat(99)}1${')'.repeat(99)}`), `error ${at} 25: it has more than 24 levels`],
+    [
+      filter('has(request)'),
+      `error ${refusedAtCharacter} 1: has() takes a field: has(request.headers.name)`,
+    ],
+    [
+      filter('9'.repeat(20)),
+      `error ${refusedAtCharacter} 1: ${'9'.repeat(20)} is more than 9223372036854775807`,
+    ],
+    [filter('a.B{}'), `error ${refusedAtCharacter} 4: a message cannot be made here`],
+    [
+      filter(`${'('.repeat(99)}1${')'.repeat(99)}`),
+      `error ${refusedAtCharacter} 25: it has more than 24 levels`,
+    ],
     [
       filter('1+'.repeat(3_000)),
       'error 6 spec.accessLogging[0].filter.expression: Envoy refuses it: it has more than 4096 characters',
@@ -127,77 +140,83 @@ accessLogging:
 });
 
 /** What is said of a MeshConfig. */
-const meshFlawsOf = (mesh: string) => said(readMeshConfig(mesh, 'mesh.yaml').flaws);
+const meshFlawsOf = (mesh: string) => flawLines(readMeshConfig(mesh, 'mesh.yaml').flaws);
 const provider = (kind: string) => `extensionProviders:\n  - name: a\n    ${kind}`;
-const one = 'extensionProviders[0]';
+const firstProvider = 'extensionProviders[0]';
 
 describe('a mistake in the providers of a MeshConfig', () => {
   it.each<[mesh: string, reason: string]>([
     ['extensionProviders: a', "error 1 extensionProviders: 'a' is not a list"],
-    ['extensionProviders: [{ prometheus: {} }]', `error 1 ${one}.name: it is missing`],
+    ['extensionProviders: [{ prometheus: {} }]', `error 1 ${firstProvider}.name: it is missing`],
     [
       `${provider('prometheus: {}')}\n  - name: a\n    stackdriver: {}`,
       "error 4 extensionProviders[1].name: 'a' is there twice",
     ],
     [
       provider('envoyFileAccessLog: {}\n    prometheus: {}'),
-      `error 2 ${one}: it is of several kinds: envoyFileAccessLog, prometheus`,
+      `error 2 ${firstProvider}: it is of several kinds: envoyFileAccessLog, prometheus`,
     ],
     [
       provider('envoyFileLog: {}'),
-      `warning 2 ${one}: it has no effect: give one of envoyFileAccessLog, envoyHttpAls, envoyTcpAls, envoyOtelAls, prometheus, stackdriver, zipkin, lightstep, datadog, skywalking, opentelemetry, opencensus, sds`,
+      `warning 2 ${firstProvider}: it has no effect: give one of envoyFileAccessLog, envoyHttpAls, envoyTcpAls, envoyOtelAls, prometheus, stackdriver, zipkin, lightstep, datadog, skywalking, opentelemetry, opencensus, sds`,
     ],
     [
       provider('envoyFileAccessLog: { path: 1 }'),
-      `error 3 ${one}.envoyFileAccessLog.path: 1 is not a text`,
+      `error 3 ${firstProvider}.envoyFileAccessLog.path: 1 is not a text`,
     ],
     [
       provider('envoyFileAccessLog: { logFormat: { text: "%NOTHING%" } }'),
-      `error 3 ${one}.envoyFileAccessLog.logFormat.text: Envoy has no %NOTHING%: write %% for a percent sign`,
+      `error 3 ${firstProvider}.envoyFileAccessLog.logFormat.text: Envoy has no %NOTHING%: write %% for a percent sign`,
     ],
     [
       provider('envoyFileAccessLog: { logFormat: { labels: { a: { b: ["%REQ%"] } } } }'),
-      `error 3 ${one}.envoyFileAccessLog.logFormat.labels.a.b[0]: %REQ% needs arguments: %REQ(...)%`,
+      `error 3 ${firstProvider}.envoyFileAccessLog.logFormat.labels.a.b[0]: %REQ% needs arguments: %REQ(...)%`,
     ],
     [
       provider('envoyFileAccessLog: { logFormat: { labels: a } }'),
-      `error 3 ${one}.envoyFileAccessLog.logFormat.labels: it is not an object`,
+      `error 3 ${firstProvider}.envoyFileAccessLog.logFormat.labels: it is not an object`,
     ],
     [
       provider(
         `envoyFileAccessLog: { logFormat: { labels: ${'{ a: '.repeat(12)}b${' }'.repeat(12)} } }`,
       ),
-      `error 3 ${one}.envoyFileAccessLog.logFormat.labels.a.a.a.a.a.a.a.a.a.a: it is more than 10 levels deep`,
+      `error 3 ${firstProvider}.envoyFileAccessLog.logFormat.labels.a.a.a.a.a.a.a.a.a.a: it is more than 10 levels deep`,
     ],
     [
       provider('envoyFileAccessLog: { logFormat: { text: a, labels: {} } }'),
-      `error 3 ${one}.envoyFileAccessLog.logFormat: it has both text and labels: one of them counts`,
+      `error 3 ${firstProvider}.envoyFileAccessLog.logFormat: it has both text and labels: one of them counts`,
     ],
-    [provider('envoyHttpAls: { port: 80 }'), `error 3 ${one}.envoyHttpAls.service: it is missing`],
-    [provider('envoyHttpAls: { service: a }'), `error 3 ${one}.envoyHttpAls.port: it is missing`],
+    [
+      provider('envoyHttpAls: { port: 80 }'),
+      `error 3 ${firstProvider}.envoyHttpAls.service: it is missing`,
+    ],
+    [
+      provider('envoyHttpAls: { service: a }'),
+      `error 3 ${firstProvider}.envoyHttpAls.port: it is missing`,
+    ],
     [
       provider('envoyTcpAls: { service: a/b/c, port: 80 }'),
-      `error 3 ${one}.envoyTcpAls.service: 'a/b/c' is not a service: give HOST, or NAMESPACE/HOST`,
+      `error 3 ${firstProvider}.envoyTcpAls.service: 'a/b/c' is not a service: give HOST, or NAMESPACE/HOST`,
     ],
     [
       provider('envoyTcpAls: { service: "*.a", port: 80 }'),
-      `error 3 ${one}.envoyTcpAls.service: '*.a' is not a service: give HOST, or NAMESPACE/HOST`,
+      `error 3 ${firstProvider}.envoyTcpAls.service: '*.a' is not a service: give HOST, or NAMESPACE/HOST`,
     ],
     [
       provider('envoyOtelAls: { service: a, port: 65536 }'),
-      `error 3 ${one}.envoyOtelAls.port: 65536 is not a whole number from 1 to 65535`,
+      `error 3 ${firstProvider}.envoyOtelAls.port: 65536 is not a whole number from 1 to 65535`,
     ],
     [
       provider('envoyOtelAls: { service: a, port: 80, logFormat: { labels: { a: "%REQ%" } } }'),
-      `error 3 ${one}.envoyOtelAls.logFormat.labels.a: %REQ% needs arguments: %REQ(...)%`,
+      `error 3 ${firstProvider}.envoyOtelAls.logFormat.labels.a: %REQ% needs arguments: %REQ(...)%`,
     ],
     [
       provider('envoyHttpAls: { service: a, port: 80, additionalRequestHeadersToLog: ["a b"] }'),
-      `error 3 ${one}.envoyHttpAls.additionalRequestHeadersToLog[0]: 'a b' is not a valid name of a header`,
+      `error 3 ${firstProvider}.envoyHttpAls.additionalRequestHeadersToLog[0]: 'a b' is not a valid name of a header`,
     ],
     [
       provider('prometheus: {}'),
-      `warning 3 ${one}.prometheus: Envoy has no filter for Istio's metrics: it has no effect, and Envoy's own statistics stay`,
+      `warning 3 ${firstProvider}.prometheus: Envoy has no filter for Istio's metrics: it has no effect, and Envoy's own statistics stay`,
     ],
     [
       'defaultProviders: { accessLogging: a }',

@@ -3,14 +3,14 @@ import { readMeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/re
 import { readResources } from '../../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import type { Flaw } from '../../../../../src/pilot-discovery/istio/documents/model.ts';
 
-const said = (flaws: readonly Flaw[]) =>
+const flawLines = (flaws: readonly Flaw[]) =>
   flaws.map(
     ({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`,
   );
 
 /** What is said of the `tracing` of a Telemetry: the severity, the line, the field, a sentence. */
 const flawsOf = (tracing: string) =>
-  said(
+  flawLines(
     readResources(
       `apiVersion: telemetry.istio.io/v1\nkind: Telemetry\nmetadata: { name: a }\nspec:\n  tracing: ${tracing}\n`,
       { source: 'files', path: 'a.yaml', defaultNamespace: 'default' },
@@ -125,10 +125,10 @@ describe('a mistake in the tracing of a Telemetry', () => {
 });
 
 /** What is said of a MeshConfig. */
-const meshFlawsOf = (mesh: string) => said(readMeshConfig(mesh, 'mesh.yaml').flaws);
+const meshFlawsOf = (mesh: string) => flawLines(readMeshConfig(mesh, 'mesh.yaml').flaws);
 const provider = (kind: string) => `extensionProviders:\n  - name: a\n    ${kind}`;
-const one = 'extensionProviders[0]';
-const at = 'service: a, port: 80';
+const firstProvider = 'extensionProviders[0]';
+const serviceAndPort = 'service: a, port: 80';
 
 describe('a mistake in the tracing of a MeshConfig', () => {
   it.each<[mesh: string, reason: string]>([
@@ -148,11 +148,11 @@ describe('a mistake in the tracing of a MeshConfig', () => {
       'warning 1 defaultProviders.tracing[0]: the extensionProvider Envoy takes no spans',
     ],
     [
-      `defaultProviders: { accessLogging: [a, b] }\n${provider(`zipkin: { ${at} }`)}`,
+      `defaultProviders: { accessLogging: [a, b] }\n${provider(`zipkin: { ${serviceAndPort} }`)}`,
       'warning 1 defaultProviders.accessLogging[0]: the extensionProvider a takes no access logs',
     ],
     [
-      `defaultProviders: { accessLogging: [a, b] }\n${provider(`zipkin: { ${at} }`)}`,
+      `defaultProviders: { accessLogging: [a, b] }\n${provider(`zipkin: { ${serviceAndPort} }`)}`,
       'warning 1 defaultProviders.accessLogging[1]: no extensionProvider that is served has the name b',
     ],
     ['defaultConfig: a', "error 1 defaultConfig: 'a' is not an object"],
@@ -180,73 +180,73 @@ describe('a mistake in the tracing of a MeshConfig', () => {
       'defaultConfig: { tracing: { customTags: { a: {} } } }',
       'error 1 defaultConfig.tracing.customTags.a: it needs exactly one of literal, environment, header',
     ],
-    [provider('zipkin: { port: 80 }'), `error 3 ${one}.zipkin.service: it is missing`],
-    [provider('zipkin: { service: a }'), `error 3 ${one}.zipkin.port: it is missing`],
+    [provider('zipkin: { port: 80 }'), `error 3 ${firstProvider}.zipkin.service: it is missing`],
+    [provider('zipkin: { service: a }'), `error 3 ${firstProvider}.zipkin.port: it is missing`],
     [
-      provider(`zipkin: { ${at}, path: /a b }`),
-      `error 3 ${one}.zipkin.path: '/a b' is not a path: it has no spaces`,
+      provider(`zipkin: { ${serviceAndPort}, path: /a b }`),
+      `error 3 ${firstProvider}.zipkin.path: '/a b' is not a path: it has no spaces`,
     ],
     [
-      provider(`zipkin: { ${at}, enable64bitTraceId: 1 }`),
-      `error 3 ${one}.zipkin.enable64bitTraceId: 1 is not true or false`,
+      provider(`zipkin: { ${serviceAndPort}, enable64bitTraceId: 1 }`),
+      `error 3 ${firstProvider}.zipkin.enable64bitTraceId: 1 is not true or false`,
     ],
     [
-      provider(`zipkin: { ${at}, maxTagLength: 4294967296 }`),
-      `error 3 ${one}.zipkin.maxTagLength: 4294967296 is not a whole number from 0 to 4294967295`,
+      provider(`zipkin: { ${serviceAndPort}, maxTagLength: 4294967296 }`),
+      `error 3 ${firstProvider}.zipkin.maxTagLength: 4294967296 is not a whole number from 0 to 4294967295`,
     ],
     [
-      provider(`zipkin: { ${at}, adress: a }`),
-      `warning 3 ${one}.zipkin.adress: it has no effect here`,
+      provider(`zipkin: { ${serviceAndPort}, adress: a }`),
+      `warning 3 ${firstProvider}.zipkin.adress: it has no effect here`,
     ],
     [
       provider('datadog: { service: "*.a", port: 80 }'),
-      `error 3 ${one}.datadog.service: '*.a' is not a service: give HOST, or NAMESPACE/HOST`,
+      `error 3 ${firstProvider}.datadog.service: '*.a' is not a service: give HOST, or NAMESPACE/HOST`,
     ],
     [
-      provider(`lightstep: { ${at}, accessToken: "a\\nb" }`),
-      `error 3 ${one}.lightstep.accessToken: a line end or NUL cannot be in a header`,
+      provider(`lightstep: { ${serviceAndPort}, accessToken: "a\\nb" }`),
+      `error 3 ${firstProvider}.lightstep.accessToken: a line end or NUL cannot be in a header`,
     ],
     [
-      provider(`lightstep: { ${at}, accessToken: "%TOKEN%" }`),
-      `error 3 ${one}.lightstep.accessToken: Envoy has no %TOKEN%: write %% for a percent sign`,
+      provider(`lightstep: { ${serviceAndPort}, accessToken: "%TOKEN%" }`),
+      `error 3 ${firstProvider}.lightstep.accessToken: Envoy has no %TOKEN%: write %% for a percent sign`,
     ],
     [
-      provider(`skywalking: { ${at}, accessToken: a }`),
-      `warning 3 ${one}.skywalking: its accessToken has no effect, as with istiod`,
+      provider(`skywalking: { ${serviceAndPort}, accessToken: a }`),
+      `warning 3 ${firstProvider}.skywalking: its accessToken has no effect, as with istiod`,
     ],
     [
-      provider(`opencensus: { ${at} }`),
-      `warning 3 ${one}.opencensus: Envoy no longer has a tracer for it, so it has no effect: use opentelemetry`,
+      provider(`opencensus: { ${serviceAndPort} }`),
+      `warning 3 ${firstProvider}.opencensus: Envoy no longer has a tracer for it, so it has no effect: use opentelemetry`,
     ],
     [
-      provider(`opentelemetry: { ${at}, http: {}, grpc: {} }`),
-      `error 3 ${one}.opentelemetry: it has both http and grpc: one of them counts`,
+      provider(`opentelemetry: { ${serviceAndPort}, http: {}, grpc: {} }`),
+      `error 3 ${firstProvider}.opentelemetry: it has both http and grpc: one of them counts`,
     ],
     [
-      provider(`opentelemetry: { ${at}, http: { timeout: 0s } }`),
-      `error 3 ${one}.opentelemetry.http.timeout: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')`,
+      provider(`opentelemetry: { ${serviceAndPort}, http: { timeout: 0s } }`),
+      `error 3 ${firstProvider}.opentelemetry.http.timeout: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')`,
     ],
     [
-      provider(`opentelemetry: { ${at}, http: { headers: [{ value: a }] } }`),
-      `error 3 ${one}.opentelemetry.http.headers[0].name: it is missing`,
+      provider(`opentelemetry: { ${serviceAndPort}, http: { headers: [{ value: a }] } }`),
+      `error 3 ${firstProvider}.opentelemetry.http.headers[0].name: it is missing`,
     ],
     [
-      provider(`opentelemetry: { ${at}, http: { headers: [{ name: a b }] } }`),
-      `error 3 ${one}.opentelemetry.http.headers[0]: 'a b' is not a valid name of a header`,
+      provider(`opentelemetry: { ${serviceAndPort}, http: { headers: [{ name: a b }] } }`),
+      `error 3 ${firstProvider}.opentelemetry.http.headers[0]: 'a b' is not a valid name of a header`,
     ],
     [
       provider(
-        `opentelemetry: { ${at}, grpc: { initialMetadata: [{ name: a, envName: TOKEN }] } }`,
+        `opentelemetry: { ${serviceAndPort}, grpc: { initialMetadata: [{ name: a, envName: TOKEN }] } }`,
       ),
-      `error 3 ${one}.opentelemetry.grpc.initialMetadata[0]: envName is not read: give value, the header as the proxy sends it`,
+      `error 3 ${firstProvider}.opentelemetry.grpc.initialMetadata[0]: envName is not read: give value, the header as the proxy sends it`,
     ],
     [
-      provider(`opentelemetry: { ${at}, resourceDetectors: { enviroment: {} } }`),
-      `warning 3 ${one}.opentelemetry.resourceDetectors.enviroment: it has no effect here`,
+      provider(`opentelemetry: { ${serviceAndPort}, resourceDetectors: { enviroment: {} } }`),
+      `warning 3 ${firstProvider}.opentelemetry.resourceDetectors.enviroment: it has no effect here`,
     ],
     [
-      provider(`opentelemetry: { ${at}, dynatraceSampler: { tenant: a } }`),
-      `warning 3 ${one}.opentelemetry.dynatraceSampler: dynatraceSampler is not served yet, and has no effect`,
+      provider(`opentelemetry: { ${serviceAndPort}, dynatraceSampler: { tenant: a } }`),
+      `warning 3 ${firstProvider}.opentelemetry.dynatraceSampler: dynatraceSampler is not served yet, and has no effect`,
     ],
   ])('%s', (mesh, reason) => {
     expect(meshFlawsOf(mesh)).toContain(reason);

@@ -286,12 +286,12 @@ describe('the Unix socket of a server', () => {
     ['unix://a', "'unix://a' is not a Unix socket: give unix:///PATH, or unix://@NAME"],
     ['unix://', "'unix://' is not a Unix socket: give unix:///PATH, or unix://@NAME"],
     [`unix:///${'a'.repeat(107)}`, 'the path of a socket has at most 107 bytes, and this one 108'],
-  ])('%s is named if it is wrong', (bind, said) => {
+  ])('%s is named if it is wrong', (bind, reason) => {
     expect(
       flawsOf(
         `servers:\n  - port: { number: 0, name: http, protocol: HTTP }\n    bind: ${bind}\n    hosts: [a.example.com]`,
       ),
-    ).toEqual([`error 7 spec.servers[0].bind: ${said}`]);
+    ).toEqual([`error 7 spec.servers[0].bind: ${reason}`]);
   });
 
   it.each(['unix:///a', 'unix://@a', `unix:///${'a'.repeat(106)}`])('%s is right', (bind) => {

@@ -15,7 +15,7 @@ const flawsOf = (spec: string) =>
 /** A block with members of its own in line 6 and its hosts in line 7. */
 const block = (members: string, hosts = "['*/*']") =>
   `egress:\n  - ${members}\n    hosts: ${hosts}`;
-const at = (members: string) =>
+const blockOfPort = (members: string) =>
   block(`port: { number: 80, name: http, protocol: HTTP }`) + `\n    ${members}`;
 
 describe('an egressProxy', () => {
@@ -111,9 +111,9 @@ describe('a mistake in the egress of a Sidecar', () => {
       block('port: { number: 80, targetPort: 8080 }'),
       '6 spec.egress[0].port.targetPort: it has no effect here: leave it out',
     ],
-    [at('bind: here'), "8 spec.egress[0].bind: 'here' is not an IP address"],
+    [blockOfPort('bind: here'), "8 spec.egress[0].bind: 'here' is not an IP address"],
     [
-      at('bind: unix:///a'),
+      blockOfPort('bind: unix:///a'),
       '8 spec.egress[0].bind: a Unix socket has no port: give it port.number 0',
     ],
     [
@@ -127,11 +127,11 @@ describe('a mistake in the egress of a Sidecar', () => {
       '6 spec.egress[0].captureMode: nothing is captured for a Unix socket: give NONE, or leave it out',
     ],
     [
-      at('captureMode: MAYBE'),
+      blockOfPort('captureMode: MAYBE'),
       "8 spec.egress[0].captureMode: 'MAYBE' is not one of DEFAULT, IPTABLES, NONE",
     ],
   ])('%s', (spec, flaw) => {
-    expect(flawsOf(spec).filter((one) => one.startsWith('error'))).toEqual([`error ${flaw}`]);
+    expect(flawsOf(spec).filter((line) => line.startsWith('error'))).toEqual([`error ${flaw}`]);
   });
 
   it.each([

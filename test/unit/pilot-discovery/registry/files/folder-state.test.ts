@@ -43,9 +43,9 @@ const looked = (
   type: 'read',
   tree: unknownTree,
   readings: new Map(
-    files.map(([path, found]) => [
+    files.map(([path, content]) => [
       path,
-      { digest: found?.digest ?? 'absent', file: found, isDoubtful: false },
+      { digest: content?.digest ?? 'absent', file: content, isDoubtful: false },
     ]),
   ),
   unlisted: undefined,
@@ -68,9 +68,9 @@ describe('reduceFolder', () => {
     const [state, events] = folded(first);
     expect(events.map(({ type }) => type)).toEqual(['changed', 'flaws', 'synced']);
     expect(winners(state)).toEqual(['x a', 'y a', 'z b']);
-    const [after, told] = folded(first, looked(1, ['a', file('a', ['x'])]));
+    const [after, laterEvents] = folded(first, looked(1, ['a', file('a', ['x'])]));
     expect(winners(after)).toEqual(['x a', 'y b', 'z b']);
-    expect(told).toMatchObject([
+    expect(laterEvents).toMatchObject([
       { type: 'changed', upserts: [{ name: 'x' }, { name: 'y' }], removes: [] },
       { type: 'flaws', flaws: [] },
     ]);
@@ -101,9 +101,9 @@ describe('reduceFolder', () => {
     const first = looked(0, ['a', file('a', ['x'])]);
     const [state, events] = folded(first, gone(100, 'a'));
     expect([winners(state), againAfter(state), events]).toEqual([['x a'], 20, []]);
-    const [after, told] = folded(first, gone(100, 'a'), gone(120, 'a'));
+    const [after, laterEvents] = folded(first, gone(100, 'a'), gone(120, 'a'));
     expect([winners(after), againAfter(after)]).toEqual([[], undefined]);
-    expect(told).toMatchObject([{ type: 'changed', upserts: [], removes: [keyAt('x')] }]);
+    expect(laterEvents).toMatchObject([{ type: 'changed', upserts: [], removes: [keyAt('x')] }]);
   });
 
   it('takes files that go one after the other for one removal, for 2 s', () => {
@@ -116,9 +116,9 @@ describe('reduceFolder', () => {
     );
     expect([winners(state).length, events]).toEqual([3, []]);
     const looks = [gone(100, 'a'), gone(119, 'a', 'b'), gone(138, 'a', 'b', 'c')];
-    const [after, told] = folded(first, ...looks, gone(158, 'a', 'b', 'c'));
+    const [after, laterEvents] = folded(first, ...looks, gone(158, 'a', 'b', 'c'));
     expect(winners(after)).toEqual([]);
-    expect(told).toMatchObject([{ type: 'changed', removes: ['a', 'b', 'c'].map(keyAt) }]);
+    expect(laterEvents).toMatchObject([{ type: 'changed', removes: ['a', 'b', 'c'].map(keyAt) }]);
     const late = folded(first, gone(100, 'a'), gone(2_095, 'a', 'b'), gone(2_101, 'a', 'b'));
     expect(winners(late[0])).toEqual(['b b', 'c c']);
   });
@@ -129,17 +129,22 @@ describe('reduceFolder', () => {
     const edit = fc.tuple(path, fc.option(names, { nil: undefined }));
     fc.assert(
       fc.property(fc.array(edit, { maxLength: 20 }), (edits) => {
-        const looks = edits.map(([at, its], now) =>
-          looked(now, [at, its === undefined ? undefined : file(at, its)]),
+        const looks = edits.map(([editedPath, resourceNames], now) =>
+          looked(now, [
+            editedPath,
+            resourceNames === undefined ? undefined : file(editedPath, resourceNames),
+          ]),
         );
         const [state] = folded(...looks);
         const last = [...new Map(edits)].sort(([a], [b]) => (a < b ? -1 : 1));
         const expected = new Map<string, string>();
-        for (const [at, its = []] of last)
-          for (const name of its) if (!expected.has(name)) expected.set(name, at);
-        expect(winners(state)).toEqual([...expected].map((one) => one.join(' ')).sort());
-        const unused = last.flatMap(([at, its = []]) =>
-          its.filter((name) => expected.get(name) !== at).map((name) => `${keyAt(name)} ${at}`),
+        for (const [editedPath, resourceNames = []] of last)
+          for (const name of resourceNames) if (!expected.has(name)) expected.set(name, editedPath);
+        expect(winners(state)).toEqual([...expected].map((entry) => entry.join(' ')).sort());
+        const unused = last.flatMap(([editedPath, resourceNames = []]) =>
+          resourceNames
+            .filter((name) => expected.get(name) !== editedPath)
+            .map((name) => `${keyAt(name)} ${editedPath}`),
         );
         expect(state.flaws.map(({ key, origin }) => `${key ?? ''} ${origin.path}`)).toEqual(unused);
       }),
@@ -158,15 +163,17 @@ describe('reduceFolder', () => {
   /** How often something of other files is read when one of so many changes. */
   function readsAmong(count: number): number {
     let reads = 0;
-    const watched = (one: FileContent) =>
-      new Proxy(one, {
+    const watched = (content: FileContent) =>
+      new Proxy(content, {
         get(target, name) {
           reads += 1;
           return Reflect.get(target, name) as unknown;
         },
       });
     const paths = Array.from({ length: count }, (_, index) => `f${index}`);
-    const [state] = folded(looked(0, ...paths.map((at) => [at, watched(file(at, [at]))] as const)));
+    const [state] = folded(
+      looked(0, ...paths.map((path) => [path, watched(file(path, [path]))] as const)),
+    );
     reads = 0;
     const [after, events] = reduceFolder(
       state,

@@ -35,10 +35,10 @@ const often = { interval: 5 };
 describe('filesSource', () => {
   let folder: string;
   let listening: Subscription;
-  const at = (...names: readonly string[]) => join(folder, ...names);
+  const pathOf = (...names: readonly string[]) => join(folder, ...names);
   const put = (name: string, content: string | Uint8Array) => {
-    mkdirSync(dirname(at(name)), { recursive: true });
-    writeFileSync(at(name), content);
+    mkdirSync(dirname(pathOf(name)), { recursive: true });
+    writeFileSync(pathOf(name), content);
   };
 
   beforeEach(() => {
@@ -86,7 +86,7 @@ describe('filesSource', () => {
     await expect.poll(listener.isSynced, often).toBe(true);
     put('watched.yaml', 'watched yes');
     await expect.poll(listener.has, often).toContain('watched yes');
-    unlinkSync(at('watched.yaml'));
+    unlinkSync(pathOf('watched.yaml'));
     await expect.poll(listener.has, often).not.toContain('watched');
     listener.events.length = 0;
     return listener;
@@ -104,7 +104,7 @@ describe('filesSource', () => {
     const lines = [...eachResource(store().resources)].map(
       ([key, { origin }]) => `${key} ${origin.source} ${origin.path}:${origin.line}`,
     );
-    expect(lines).toContain(`WorkloadEntry/default/c files ${at('a.yaml')}:6`);
+    expect(lines).toContain(`WorkloadEntry/default/c files ${pathOf('a.yaml')}:6`);
   });
 
   it('tells what has changed, and nothing else', async () => {
@@ -117,10 +117,10 @@ describe('filesSource', () => {
     await expect.poll(has, often).toBe('a 1, b 5, c 3, d 4');
     put('new/d.yaml', 'd 6');
     await expect.poll(has, often).toBe('a 1, b 5, c 3, d 6');
-    const told = events.flatMap((event) =>
+    const emitted = events.flatMap((event) =>
       event.type === 'changed' ? event.upserts.map(({ name }) => name) : [event.type],
     );
-    expect(told).toEqual(['b', 'd', 'd']);
+    expect(emitted).toEqual(['b', 'd', 'd']);
   });
 
   it('parses no document again that has not changed, wherever it is by now', async () => {
@@ -141,7 +141,7 @@ describe('filesSource', () => {
     const { has, flaws } = await watched();
     put('new/b.yaml', 'a bad\n');
     await expect.poll(flaws, often).toHaveLength(1);
-    unlinkSync(at('a.yaml'));
+    unlinkSync(pathOf('a.yaml'));
     await sleep(500); // what is gone is looked at twice
     put('c.yaml', 'c 1\n');
     await expect.poll(has, often).toContain('c 1');
@@ -152,7 +152,7 @@ describe('filesSource', () => {
     put('a.yaml', 'a 1\nb 2\n');
     put('z.yaml', 'z 9\n');
     const { events, has, flaws } = await watched();
-    renameSync(at('a.yaml'), at('c.yaml'));
+    renameSync(pathOf('a.yaml'), pathOf('c.yaml'));
     put('z.yaml', '# nothing\n');
     await expect.poll(has, often).toBe('a 1, b 2');
     expect(events.flatMap((event) => (event.type === 'changed' ? event.removes : []))).toEqual([
@@ -187,7 +187,7 @@ describe('filesSource', () => {
     put('a.yaml', 'a 1\nb 2\nc 3\n');
     const { events, has } = await watched();
     for (let round = 0; round < 10; round += 1) {
-      const file = openSync(at('a.yaml'), 'w'); // empty by now
+      const file = openSync(pathOf('a.yaml'), 'w'); // empty by now
       await new Promise((resolve) => setTimeout(resolve, 8));
       writeSync(file, `a 1\nb`);
       await new Promise((resolve) => setTimeout(resolve, 8));
@@ -215,7 +215,7 @@ describe('filesSource', () => {
     await expect
       .poll(() => flaws().map((flaw) => flaw.slice(0, 6)), often)
       .toEqual(['b.yaml', 'c.yaml']);
-    unlinkSync(at('a.yaml'));
+    unlinkSync(pathOf('a.yaml'));
     await expect.poll(has, often).toBe('x 2');
   });
 
@@ -227,36 +227,36 @@ describe('filesSource', () => {
     await expect
       .poll(flaws, often)
       .toEqual(['a.yaml:0  the file cannot be read: it is not text in UTF-8']);
-    rmSync(at('b.yaml'));
-    mkdirSync(at('b.yaml'));
+    rmSync(pathOf('b.yaml'));
+    mkdirSync(pathOf('b.yaml'));
     put('c.yaml', 'c 3');
     await expect.poll(has, often).toBe('a 1, c 3');
     if (process.getuid?.() === 0) return; // root may read all
-    chmodSync(at('c.yaml'), 0o000);
+    chmodSync(pathOf('c.yaml'), 0o000);
     await expect.poll(() => flaws().join(), often).toContain('EACCES');
     expect(has()).toBe('a 1, c 3');
-    chmodSync(at('c.yaml'), 0o600);
+    chmodSync(pathOf('c.yaml'), 0o600);
     await expect.poll(() => flaws().join(), often).not.toContain('EACCES');
   });
 
   it('goes with a folder as Kubernetes mounts it, and with links to elsewhere', async () => {
     put('..1/a.yaml', 'a 1\n');
-    symlinkSync('..1', at('..data'));
-    symlinkSync('..data/a.yaml', at('a.yaml'));
+    symlinkSync('..1', pathOf('..data'));
+    symlinkSync('..data/a.yaml', pathOf('a.yaml'));
     const elsewhere = mkdtempSync(join(tmpdir(), 'pilot-discovery-elsewhere-'));
     listening.add(() => rmSync(elsewhere, { recursive: true }));
     mkdirSync(join(elsewhere, 'sub'));
     writeFileSync(join(elsewhere, 'b'), 'b 1');
     writeFileSync(join(elsewhere, 'sub/c.yaml'), 'c 1');
-    symlinkSync(join(elsewhere, 'b'), at('b.yaml'));
-    symlinkSync(join(elsewhere, 'sub'), at('sub'));
+    symlinkSync(join(elsewhere, 'b'), pathOf('b.yaml'));
+    symlinkSync(join(elsewhere, 'sub'), pathOf('sub'));
     symlinkSync('..', join(elsewhere, 'sub/back'));
     const { events, has } = await watched();
     expect(has()).toBe('a 1, b 1, c 1');
     put('..2/a.yaml', 'a 2\n');
-    symlinkSync('..2', at('..data_tmp'));
-    renameSync(at('..data_tmp'), at('..data'));
-    rmSync(at('..1'), { recursive: true });
+    symlinkSync('..2', pathOf('..data_tmp'));
+    renameSync(pathOf('..data_tmp'), pathOf('..data'));
+    rmSync(pathOf('..1'), { recursive: true });
     await expect.poll(has, often).toBe('a 2, b 1, c 1');
     writeFileSync(join(elsewhere, 'sub/c.yaml'), 'c 2');
     await expect.poll(has, often).toBe('a 2, b 1, c 2');

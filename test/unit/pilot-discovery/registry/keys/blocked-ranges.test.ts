@@ -39,11 +39,9 @@ describe('the ranges from which no keys are fetched', () => {
 
   it('are those that are said', () => {
     const ranges = rangesOf('10.0.0.0/8, 2001:db8::/32');
-    expect(['10.1.1.1', '2001:db8::1', '127.0.0.1'].map((one) => ranges.blocks(one))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect(
+      ['10.1.1.1', '2001:db8::1', '127.0.0.1'].map((address) => ranges.blocks(address)),
+    ).toEqual([true, true, false]);
     expect(rangesOf('none').blocks('127.0.0.1')).toBe(false);
   });
 
@@ -56,10 +54,10 @@ describe('the ranges from which no keys are fetched', () => {
 });
 
 describe('the look-up of a host', () => {
-  const found = (addresses: readonly string[], all: boolean) =>
+  const lookUp = (addresses: readonly string[], all: boolean) =>
     new Promise((done) => {
       vi.mocked(lookup).mockImplementation(((_: string, __: object, answer: unknown) =>
-        (answer as (error: null, found: unknown) => void)(
+        (answer as (error: null, records: unknown) => void)(
           null,
           addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
         )) as never);
@@ -69,15 +67,15 @@ describe('the look-up of a host', () => {
     });
 
   it('gives what is not blocked', async () => {
-    expect(await found(['10.0.0.1', '10.0.0.2'], false)).toEqual(['10.0.0.1', 4]);
-    expect(await found(['10.0.0.1'], true)).toEqual([
+    expect(await lookUp(['10.0.0.1', '10.0.0.2'], false)).toEqual(['10.0.0.1', 4]);
+    expect(await lookUp(['10.0.0.1'], true)).toEqual([
       [{ address: '10.0.0.1', family: 4 }],
       undefined,
     ]);
   });
 
   it.each([true, false])('fails if one of the addresses is blocked', async (all) => {
-    expect(await found(['10.0.0.1', '127.0.0.1'], all)).toBe(
+    expect(await lookUp(['10.0.0.1', '127.0.0.1'], all)).toBe(
       'a.example.com has the address 127.0.0.1, which is blocked',
     );
   });

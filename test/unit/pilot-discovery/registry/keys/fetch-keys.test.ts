@@ -16,7 +16,7 @@ const anywhere = blockedRanges('169.254.0.0/16') as BlockedRanges;
 
 describe('keys that are fetched', () => {
   let server: Server;
-  let at = '';
+  let origin = '';
   const moved = (to: string) => ({ status: 302, location: to, body: '' });
   const pages: Readonly<Record<string, { status?: number; location?: string; body: string }>> = {
     '/keys': { body: keys },
@@ -39,10 +39,10 @@ describe('keys that are fetched', () => {
     server = createServer(({ url = '' }, response) => {
       const { status = 200, location, body } = pages[url] ?? { status: 404, body: '' };
       response.writeHead(status, location === undefined ? {} : { location });
-      response.end(body.replace('HOST', at));
+      response.end(body.replace('HOST', origin));
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   afterAll(() => {
     server.close();
@@ -54,10 +54,11 @@ describe('keys that are fetched', () => {
       has = 'keys',
       blocked = anywhere,
     }: { has?: 'keys' | 'discovery'; blocked?: BlockedRanges } = {},
-  ) => lastValueFrom(fetchKeys({ has, url: `${at}${path}`, timeoutMs: 1_000 }, blocked), nothing);
+  ) =>
+    lastValueFrom(fetchKeys({ has, url: `${origin}${path}`, timeoutMs: 1_000 }, blocked), nothing);
   const failure = async (...given: Parameters<typeof fetched>) => {
     const result = await fetched(...given);
-    return result.ok ? '' : result.reason.replaceAll(at, 'HOST');
+    return result.ok ? '' : result.reason.replaceAll(origin, 'HOST');
   };
 
   it('are those of the answer', async () => {
@@ -93,7 +94,7 @@ describe('keys that are fetched', () => {
   it('are not fetched from this machine, unless it is allowed', async () => {
     const blocked = blockedRanges(usuallyBlocked) as BlockedRanges;
     expect(await failure('/keys', { blocked })).toBe('127.0.0.1 is blocked');
-    const url = `${at.replace('127.0.0.1', 'localhost')}/keys`;
+    const url = `${origin.replace('127.0.0.1', 'localhost')}/keys`;
     expect(
       await lastValueFrom(fetchKeys({ has: 'keys', url, timeoutMs: 1_000 }, blocked), nothing),
     ).toEqual({ ok: false, reason: 'localhost has the address 127.0.0.1, which is blocked' });
