@@ -152,7 +152,11 @@ const noTracer = {
   openTelemetry: undefined,
   tlsSettings: undefined,
 };
-const address = (at: string) => ({ address: at, tlsSettings: undefined, tcpKeepalive: undefined });
+const address = (hostAndPort: string) => ({
+  address: hostAndPort,
+  tlsSettings: undefined,
+  tcpKeepalive: undefined,
+});
 
 /**
  * Of each flag: texts, and what they come to, at a place in the configuration that is named like
@@ -330,7 +334,7 @@ const good: Readonly<
 };
 
 const isRepeated = (name: string) => 'repeated' in flags[name as FlagName];
-const said = (name: string, text: string): GivenFlags => ({
+const givenFlag = (name: string, text: string): GivenFlags => ({
   [name]: isRepeated(name) ? [text] : text,
 });
 
@@ -345,13 +349,13 @@ describe('a flag', () => {
         ? []
         : Object.entries(line.texts).map(([text, value]) => ({
             name,
-            at: line.at ?? (name as keyof AgentConfig),
+            field: line.at ?? (name as keyof AgentConfig),
             text,
             value,
           })),
     ),
-  )('is taken: --$name "$text"', ({ name, at, text, value }) => {
-    expect(configOf({ given: said(name, text) })[at]).toEqual(value);
+  )('is taken: --$name "$text"', ({ name, field, text, value }) => {
+    expect(configOf({ given: givenFlag(name, text) })[field]).toEqual(value);
   });
 
   it.each(['controlPlaneBootstrap', 'applicationPorts'])(
@@ -465,7 +469,7 @@ describe('a flag', () => {
       texts.map((text) => ({ flag, text, problem: problem(text) })),
     ),
   )('is refused: --$flag "$text"', ({ flag, text, problem }) => {
-    expect(problemsOf({ given: said(flag, text) })).toEqual([
+    expect(problemsOf({ given: givenFlag(flag, text) })).toEqual([
       { place: `--${flag}`, text: problem },
     ]);
   });
@@ -476,7 +480,7 @@ describe('a flag', () => {
     );
     const lightstep = others.filter((flag) => flag.startsWith('lightstep'));
     expect(lightstep).toHaveLength(4);
-    for (const flag of others.filter((one) => !lightstep.includes(one)))
+    for (const flag of others.filter((other) => !lightstep.includes(other)))
       expect(problemsOf({ given: { [flag]: 'any text \n at all' } })).toEqual([]);
   });
 
@@ -778,39 +782,39 @@ describe('the role', () => {
 
 it.each<{
   what: string;
-  said: TestConfig;
+  testConfig: TestConfig;
   field: 'drainCap' | 'drainMinimum' | 'minDelay' | 'parentShutdownDuration' | 'dnsRefreshRate';
 }>([
   {
     what: 'a drain of a year',
-    said: { env: { TERMINATION_DRAIN_DURATION_SECONDS: '31536000' } },
+    testConfig: { env: { TERMINATION_DRAIN_DURATION_SECONDS: '31536000' } },
     field: 'drainCap',
   },
   {
     what: 'a drain of a year',
-    said: { proxyConfig: { terminationDrainDuration: '8760h' } },
+    testConfig: { proxyConfig: { terminationDrainDuration: '8760h' } },
     field: 'drainCap',
   },
   {
     what: 'a minimum of a year',
-    said: { env: { MINIMUM_DRAIN_DURATION: '8760h' } },
+    testConfig: { env: { MINIMUM_DRAIN_DURATION: '8760h' } },
     field: 'drainMinimum',
   },
-  { what: 'a window of a year', said: { given: { minDelay: '8760h' } }, field: 'minDelay' },
+  { what: 'a window of a year', testConfig: { given: { minDelay: '8760h' } }, field: 'minDelay' },
   {
     what: 'a parent shutdown of a year',
-    said: { given: { parentShutdownDuration: '8760h' } },
+    testConfig: { given: { parentShutdownDuration: '8760h' } },
     field: 'parentShutdownDuration',
   },
   {
     what: 'a refresh each year',
-    said: { mesh: { dnsRefreshRate: '8760h' } },
+    testConfig: { mesh: { dnsRefreshRate: '8760h' } },
     field: 'dnsRefreshRate',
   },
 ])(
   'makes the longest that a timer can count of $what: beyond that it would fire at once',
-  ({ said, field }) => {
-    expect(longestTimer - configOf(said)[field]).toBeOneOf([0, longestTimer % 1_000]); // Envoy counts some in whole seconds
+  ({ testConfig, field }) => {
+    expect(longestTimer - configOf(testConfig)[field]).toBeOneOf([0, longestTimer % 1_000]); // Envoy counts some in whole seconds
   },
 );
 

@@ -124,8 +124,8 @@ describe('the default of the address of the control plane', () => {
       'file:1',
       'mesh file mesh.yaml',
     ],
-  ])('is %s', (_, said, discoveryAddress, source) => {
-    expect(accepted(said)).toMatchObject({
+  ])('is %s', (_, testConfig, discoveryAddress, source) => {
+    expect(accepted(testConfig)).toMatchObject({
       config: { discoveryAddress },
       sources: { discoveryAddress: source },
     });
@@ -137,11 +137,16 @@ it('the provider of the control plane’s certificate is not guessed', () => {
 });
 
 it('ISTIO_BOOTSTRAP wins over every other template, unless it is empty', () => {
-  const said = { proxyConfig: { proxyBootstrapTemplatePath: '/p' }, given: { templateFile: '/t' } };
-  expect(configOf({ ...said, env: { ISTIO_BOOTSTRAP: '/b' } }).proxyBootstrapTemplatePath).toBe(
-    '/b',
+  const testConfig = {
+    proxyConfig: { proxyBootstrapTemplatePath: '/p' },
+    given: { templateFile: '/t' },
+  };
+  expect(
+    configOf({ ...testConfig, env: { ISTIO_BOOTSTRAP: '/b' } }).proxyBootstrapTemplatePath,
+  ).toBe('/b');
+  expect(configOf({ ...testConfig, env: { ISTIO_BOOTSTRAP: '' } }).proxyBootstrapTemplatePath).toBe(
+    '/t',
   );
-  expect(configOf({ ...said, env: { ISTIO_BOOTSTRAP: '' } }).proxyBootstrapTemplatePath).toBe('/t');
 });
 
 describe('STACKDRIVER_TRACING_*', () => {

@@ -44,8 +44,8 @@ describe('the layers of ProxyConfig', () => {
     ['the annotation', { annotation: some }],
     ['the file', { mesh: some }],
     ['the environment', { proxyConfig: some }],
-  ])('are read from %s', (_, said) => {
-    expect(configOf(said)).toEqual(withSome);
+  ])('are read from %s', (_, testConfig) => {
+    expect(configOf(testConfig)).toEqual(withSome);
   });
 
   it('may be several: the highest wins, maps and lists are replaced, null and unknown fields say nothing', () => {
@@ -96,15 +96,15 @@ describe('a layer', () => {
       'e:1',
       '--discoveryAddress',
     ],
-  ] as const)('wins over those below: %s', (_, at, value, source) => {
-    const given: Partial<Record<string, string>> = at;
-    const said = Object.fromEntries(
+  ] as const)('wins over those below: %s', (_, addressByLayer, value, source) => {
+    const given: Partial<Record<string, string>> = addressByLayer;
+    const layers = Object.fromEntries(
       texts.flatMap((text) =>
         given[text] === undefined ? [] : [[text, { discoveryAddress: given[text] }]],
       ),
     );
     const result = accepted({
-      ...said,
+      ...layers,
       annotations:
         given['address'] === undefined
           ? {}
@@ -270,17 +270,17 @@ describe('a value', () => {
     },
   ])(
     'of the wrong kind is a problem at its place, or a warning: $field $value',
-    ({ field, value, at = field, text }) => {
+    ({ field, value, at: path = field, text }) => {
       for (const layer of texts) {
-        const said = { [layer]: { [field]: value } };
+        const testConfig = { [layer]: { [field]: value } };
         if (layer !== 'annotation' && !['extraStatTags', 'tracing'].includes(field)) {
-          expect(problemsOf(said)).toEqual([{ place: `${places[layer]}${at}`, text }]);
+          expect(problemsOf(testConfig)).toEqual([{ place: `${places[layer]}${path}`, text }]);
           continue;
         }
-        const { config, warnings } = accepted(said);
+        const { config, warnings } = accepted(testConfig);
         expect([config, warnings]).toEqual([
           configOf(),
-          [`${places[layer]}${at}: ${text}: ${field} is left out`],
+          [`${places[layer]}${path}: ${text}: ${field} is left out`],
         ]);
       }
     },
@@ -325,11 +325,11 @@ describe('a value', () => {
     (field) => {
       const tlsSettings = { mode: 'SIMPLE' };
       for (const layer of ['proxyConfig', 'annotation'] as const) {
-        const said = (tcpKeepalive: unknown) => ({
+        const configWith = (tcpKeepalive: unknown) => ({
           [layer]: { [field]: { address: 'a:1', tlsSettings, tcpKeepalive } },
         });
-        const { config, warnings } = accepted(said({ probes: 'x', time: '1s' }));
-        expect(config).toEqual(configOf(said(undefined)));
+        const { config, warnings } = accepted(configWith({ probes: 'x', time: '1s' }));
+        expect(config).toEqual(configOf(configWith(undefined)));
         const place = `${places[layer]}${field}.tcpKeepalive`;
         expect(warnings).toEqual([
           `${place}.probes: 'x' is not a whole number from 0 on: ${field}.tcpKeepalive is left out`,
@@ -351,14 +351,14 @@ describe('a value', () => {
     );
   });
 
-  it.each<[field: string, said: object]>([
+  it.each<[field: string, content: object]>([
     ['envoyMetricsService', { address: 'm:1' }],
     ['envoyAccessLogService', { address: 'a:1' }],
     ['tracing', { zipkin: { address: 'z:1' } }],
   ])(
     'is what is not known below tlsSettings, without which a connection might be less safe: %s',
-    (field, said) => {
-      const value = { ...said, tlsSettings: { mode: 'SIMPLE', credentialName: 'c' } };
+    (field, content) => {
+      const value = { ...content, tlsSettings: { mode: 'SIMPLE', credentialName: 'c' } };
       const text = 'is not known here, and may be what secures the connection';
       for (const layer of ['proxyConfig', 'annotation'] as const) {
         const { config, warnings } = accepted({ [layer]: { [field]: value } });
@@ -371,11 +371,11 @@ describe('a value', () => {
   );
 
   it('of an annotation leaves that of the layer below', () => {
-    const said = {
+    const testConfig = {
       proxyConfig: { tracing: { zipkin: { address: 'z:1' } } },
       annotation: { tracing: { zipkin: { address: 'z' } } },
     };
-    expect(configOf(said).tracing?.zipkin).toEqual({ address: 'z:1' });
+    expect(configOf(testConfig).tracing?.zipkin).toEqual({ address: 'z:1' });
   });
 
   it('is checked in its layer, even where another takes its place', () => {
@@ -395,14 +395,14 @@ describe('a value', () => {
 
 describe('problems', () => {
   it('of all layers are told at once, those of the command line first', () => {
-    const said: TestConfig = {
+    const testConfig: TestConfig = {
       given: { proxyAdminPort: '0' },
       leftover: ['ingress'],
       mesh: { statusPort: 'x' },
       layers: { annotation: { ok: false, reason: 'line 1, column 2: bad' } },
       proxyConfig: { concurrency: -1, drainDuration: 5 },
     };
-    expect(resolved(said)).toMatchObject({
+    expect(resolved(testConfig)).toMatchObject({
       ok: false,
       usage: false,
       problems: [
@@ -421,35 +421,38 @@ describe('problems', () => {
     });
   });
 
-  it.each<{ said: TestConfig; usage: boolean }>([
-    { said: { given: { statusPort: 'x' }, leftover: ['ingress'] }, usage: true },
-    { said: { given: { drainDuration: '90s' } }, usage: true },
-    { said: { mesh: { statusPort: 'x' } }, usage: false },
-    { said: { given: { statusPort: 'x' }, proxyConfig: { statusPort: 'x' } }, usage: false },
-    { said: { proxyConfig: [] }, usage: false },
+  it.each<{ testConfig: TestConfig; usage: boolean }>([
+    { testConfig: { given: { statusPort: 'x' }, leftover: ['ingress'] }, usage: true },
+    { testConfig: { given: { drainDuration: '90s' } }, usage: true },
+    { testConfig: { mesh: { statusPort: 'x' } }, usage: false },
+    { testConfig: { given: { statusPort: 'x' }, proxyConfig: { statusPort: 'x' } }, usage: false },
+    { testConfig: { proxyConfig: [] }, usage: false },
     {
-      said: {
+      testConfig: {
         layers: { mesh: { path: '--x', content: { ok: false, reason: 'cannot be read: EACCES' } } },
       },
       usage: false,
     },
-  ])('are the command line’s ($usage) or a file’s: $said', ({ said, usage }) => {
-    expect(resolved(said)).toMatchObject({ ok: false, usage });
+  ])('are the command line’s ($usage) or a file’s: $testConfig', ({ testConfig, usage }) => {
+    expect(resolved(testConfig)).toMatchObject({ ok: false, usage });
   });
 
-  it.each<{ said: TestConfig; place: string; text: string }>([
+  it.each<{ testConfig: TestConfig; place: string; text: string }>([
     {
-      said: { mesh: { drainDuration: '90s' } },
+      testConfig: { mesh: { drainDuration: '90s' } },
       place: `${places.mesh}drainDuration`,
       text: '90s is not less than --parentShutdownDuration 60s',
     },
     {
-      said: { proxyConfig: { drainDuration: '50s' }, given: { parentShutdownDuration: '50s' } },
+      testConfig: {
+        proxyConfig: { drainDuration: '50s' },
+        given: { parentShutdownDuration: '50s' },
+      },
       place: '--parentShutdownDuration',
       text: '50s is not more than PROXY_CONFIG.drainDuration 50s',
     },
-  ])('about two durations are told at the higher layer: $place', ({ said, place, text }) => {
-    expect(problemsOf(said)).toEqual([{ place, text }]);
+  ])('about two durations are told at the higher layer: $place', ({ testConfig, place, text }) => {
+    expect(problemsOf(testConfig)).toEqual([{ place, text }]);
   });
 
   it('about two durations of an annotation are warned of, and those below hold', () => {
@@ -494,9 +497,11 @@ describe('texts', () => {
     [['x'], [{ place: 'mesh file /m', text: 'not a map of fields' }]],
     ['x', [{ place: 'mesh file /m', text: 'not a map of fields' }]],
   ])('of a mesh are only read for defaultConfig: %j', (value, problems) => {
-    const said: TestConfig = { layers: { mesh: { path: '/m', content: { ok: true, value } } } };
-    expect(problemsOf(said)).toEqual(problems);
-    if (problems.length === 0) expect(accepted(said).warnings).toEqual([]);
+    const testConfig: TestConfig = {
+      layers: { mesh: { path: '/m', content: { ok: true, value } } },
+    };
+    expect(problemsOf(testConfig)).toEqual(problems);
+    if (problems.length === 0) expect(accepted(testConfig).warnings).toEqual([]);
   });
 
   it('of a mesh may have it in snake case', () => {
@@ -512,12 +517,12 @@ describe('annotations beside the configuration', () => {
   const port = 'status.sidecar.istio.io/port';
 
   it('name the status port, which a flag can overrule', () => {
-    const said: TestConfig = { annotation: { statusPort: 1 }, annotations: { [port]: '2' } };
-    expect(accepted(said)).toMatchObject({
+    const testConfig: TestConfig = { annotation: { statusPort: 1 }, annotations: { [port]: '2' } };
+    expect(accepted(testConfig)).toMatchObject({
       config: { statusPort: 2 },
       sources: { statusPort: `annotation ${port}` },
     });
-    expect(configOf({ ...said, given: { statusPort: '3' } }).statusPort).toBe(3);
+    expect(configOf({ ...testConfig, given: { statusPort: '3' } }).statusPort).toBe(3);
     expect(configOf({ annotations: { [port]: '0' } }).statusPort).toBe(0);
   });
 
@@ -572,8 +577,8 @@ it('each value has its source', () => {
     },
   });
   expect(Object.keys(sources).sort()).toEqual(Object.keys(config).sort());
-  const told = Object.entries(sources).filter(([, source]) => source !== 'default');
-  expect(Object.fromEntries(told)).toEqual({
+  const configuredSources = Object.entries(sources).filter(([, source]) => source !== 'default');
+  expect(Object.fromEntries(configuredSources)).toEqual({
     podNamespace: '$POD_NAMESPACE',
     extraStatTags: names.mesh,
     tracing: names.proxyConfig,
@@ -607,11 +612,11 @@ describe('whatever is said', () => {
     fc.assert(
       fc.property(layer, layer, layer, (mesh, proxyConfig, annotation) => {
         const { config, sources } = accepted({ mesh, proxyConfig, annotation });
-        const said = { mesh, proxyConfig, annotation };
+        const contentByLayer = { mesh, proxyConfig, annotation };
         for (const field of Object.keys(fields) as (keyof typeof fields)[]) {
-          const highest = texts.findLast((text) => field in said[text]);
+          const highest = texts.findLast((text) => field in contentByLayer[text]);
           expect(config[field]).toEqual(
-            highest === undefined ? configOf()[field] : said[highest][field],
+            highest === undefined ? configOf()[field] : contentByLayer[highest][field],
           );
           expect(sources[field]).toBe(highest === undefined ? 'default' : names[highest]);
         }
@@ -632,7 +637,7 @@ describe('whatever is said', () => {
   });
 
   it('there is an answer, in which each problem has a place and a text', () => {
-    const known = fc.constantFrom(
+    const knownField = fc.constantFrom(
       ...Object.keys(accepted().sources),
       'tls_settings',
       'address',
@@ -642,7 +647,7 @@ describe('whatever is said', () => {
     );
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof({ depthSize: 'small' }, fc.anything(), fc.string(), fc.integer(), tie('map')),
-      map: fc.dictionary(known, tie('tree'), { maxKeys: 5 }),
+      map: fc.dictionary(knownField, tie('tree'), { maxKeys: 5 }),
     }));
     const given = fc.dictionary(
       fc.constantFrom(
@@ -667,13 +672,13 @@ describe('whatever is said', () => {
     // Half of them are in order, or there would hardly be a configuration of which all parts are.
     const any = <T>(broken: fc.Arbitrary<T>, sound: fc.Arbitrary<T>) =>
       fc.oneof(broken, { weight: 3, arbitrary: sound });
-    const one = any<unknown>(tree, layer);
+    const anyLayer = any<unknown>(tree, layer);
     const outcomes = new Set<boolean>();
     fc.assert(
       fc.property(
-        one,
-        one,
-        one,
+        anyLayer,
+        anyLayer,
+        anyLayer,
         fc.dictionary(fc.string(), fc.string()),
         any(given, fc.constant({})),
         any(env, fc.constant({})),

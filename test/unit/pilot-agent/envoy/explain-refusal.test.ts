@@ -21,7 +21,7 @@ const file = (name: string, text: string) => {
   writeFileSync(path, text);
   return path;
 };
-const told = async (config: EpochConfig, words: string) => {
+const explanation = async (config: EpochConfig, words: string) => {
   const { reason, excerpt } = await explainRefusal(config, words, '/no/envoy');
   return [reason.replaceAll(`${folder}/`, ''), excerpt];
 };
@@ -43,23 +43,23 @@ describe('explainRefusal', () => {
         },
       ],
     };
-    expect(await told(config, unknown('static_resources.clusters[1]', 'x'))).toEqual([
+    expect(await explanation(config, unknown('static_resources.clusters[1]', 'x'))).toEqual([
       "envoy.yaml:4:7: static_resources.clusters[1]: no such field: 'x'",
       '4 |     - name: b\n  |       ^^^^',
     ]);
-    expect(await told(config, unknown('static_resources.clusters[3]', 'kind'))).toEqual([
+    expect(await explanation(config, unknown('static_resources.clusters[3]', 'kind'))).toEqual([
       "source front:3:3: static_resources.clusters[1]: no such field: 'kind'",
       '3 |   kind: x\n  |   ^^^^',
     ]);
-    expect(await told(config, unknown('static_resources.clusters[4]', 'tipe'))).toEqual([
+    expect(await explanation(config, unknown('static_resources.clusters[4]', 'tipe'))).toEqual([
       "ISTIO_BOOTSTRAP_OVERRIDE /etc/over.yaml:6:7: static_resources.clusters[0]: no such field: 'tipe'",
       '6 |       tipe: EDS\n  |       ^^^^',
     ]);
-    expect(await told(config, unknown('admin', 'adress'))).toEqual([
+    expect(await explanation(config, unknown('admin', 'adress'))).toEqual([
       "ISTIO_BOOTSTRAP_OVERRIDE /etc/over.yaml:2:3: admin: no such field: 'adress'",
       '2 |   adress: 1\n  |   ^^^^^^',
     ]);
-    expect((await told(config, 'no cluster can be made'))[0]).toBe(
+    expect((await explanation(config, 'no cluster can be made'))[0]).toBe(
       'envoy.yaml, with source front, with ISTIO_BOOTSTRAP_OVERRIDE /etc/over.yaml: no cluster can be made',
     );
   });
@@ -72,28 +72,30 @@ describe('explainRefusal', () => {
     };
     const where = 'ISTIO_BOOTSTRAP_OVERRIDE:1:8: node.id: is a list, and a text is wanted';
     expect(
-      (await told(config, unreadable('node.id', `unexpected character: '['; expected '"'`)))[0],
+      (
+        await explanation(config, unreadable('node.id', `unexpected character: '['; expected '"'`))
+      )[0],
     ).toBe(where);
   });
 
   it('names a source that says all, and the bootstrap that the agent has made', async () => {
-    const said: EpochConfig = {
+    const sourceConfig: EpochConfig = {
       kind: 'generated',
       text: base,
       origin: 'source url',
       extension: '.yaml',
       override: '',
     };
-    expect((await told(said, unknown('static_resources.clusters[0]', 'name')))[0]).toBe(
-      "source url:3:7: static_resources.clusters[0]: no such field: 'name'",
-    );
-    const made: EpochConfig = {
+    expect(
+      (await explanation(sourceConfig, unknown('static_resources.clusters[0]', 'name')))[0],
+    ).toBe("source url:3:7: static_resources.clusters[0]: no such field: 'name'");
+    const generatedConfig: EpochConfig = {
       kind: 'generated',
       text: '{"admin":{"x":1}}',
       extension: '.json',
       override: '',
     };
-    expect(await told(made, unknown('admin', 'x'))).toEqual([
+    expect(await explanation(generatedConfig, unknown('admin', 'x'))).toEqual([
       "the generated bootstrap: admin: no such field: 'x'",
       undefined,
     ]);
@@ -109,15 +111,15 @@ describe('explainRefusal', () => {
       extension: '.yaml',
       override: '',
     };
-    expect(await told(config, unknown('admin', 'x'))).toEqual([
+    expect(await explanation(config, unknown('admin', 'x'))).toEqual([
       "t.tmpl:3:3: admin: no such field: 'x'",
       '3 |   x: 1\n  |   ^',
     ]);
-    expect(await told(config, unknown('admin', 'c'))).toEqual([
+    expect(await explanation(config, unknown('admin', 'c'))).toEqual([
       "t.tmpl:4:3: admin: no such field: 'c'",
       '4 |   {{ .b }}: 1\n  |   ^^',
     ]);
-    expect((await told(config, unknown('node', 'x')))[0]).toBe(
+    expect((await explanation(config, unknown('node', 'x')))[0]).toBe(
       "t.tmpl:6:3: node: no such field: 'x'",
     );
   });
@@ -128,7 +130,7 @@ describe('explainRefusal', () => {
       '{"staticResources": {"clusters": [\n{"typedExtensionProtocolOptions": {"a": {"@type": "t/x.Y"},\n"b.c": {"@type": "t/x.Z", "nope": 1}}}]}}',
     );
     expect(
-      await told(
+      await explanation(
         { kind: 'given', path, override: '' },
         unknown('static_resources.clusters[0].typed_extension_protocol_options[0].<any>', 'nope'),
       ),
@@ -141,7 +143,7 @@ describe('explainRefusal', () => {
   it('tells where a JSON file stops to be JSON', async () => {
     const path = file('envoy.json', '{"admin": {\n "address" {}}}');
     expect(
-      await told(
+      await explanation(
         { kind: 'given', path, override: '' },
         "Unable to parse JSON as proto (INVALID_ARGUMENT: invalid JSON in envoy.config.bootstrap.v3.Bootstrap @ admin.address: message envoy.config.core.v3.Address, near 2:12 (offset 24): unexpected character: '{'; expected ':')",
       ),
@@ -157,16 +159,16 @@ describe('explainRefusal', () => {
       'admin:\n  x: {inline_string: hush}\n  y: Zk3jQ9xB7mPw2RtVnLs8YcHd\n',
     );
     const config: EpochConfig = { kind: 'given', path, override: '' };
-    expect(await told(config, unknown('admin', 'x'))).toEqual([
+    expect(await explanation(config, unknown('admin', 'x'))).toEqual([
       "envoy.yaml:2:3: admin: no such field: 'x'",
       undefined,
     ]);
-    expect(await told(config, unreadable('admin.y', "invalid number: '2x'"))).toEqual([
+    expect(await explanation(config, unreadable('admin.y', "invalid number: '2x'"))).toEqual([
       'envoy.yaml:3:6: admin.y: is not a number',
       undefined,
     ]);
     expect(
-      await told(config, unreadable('admin.y', 'non-number characters in quoted number')),
+      await explanation(config, unreadable('admin.y', 'non-number characters in quoted number')),
     ).toEqual(['envoy.yaml:3:6: admin.y: is not a number', undefined]);
   });
 
@@ -178,10 +180,10 @@ describe('explainRefusal', () => {
     const config: EpochConfig = { kind: 'given', path, override: '' };
     const missing = (message: string) =>
       `Proto constraint validation failed (${message}ValidationError.Name: value length must be at least 1 characters)`;
-    expect((await told(config, missing('M')))[0]).toBe(
+    expect((await explanation(config, missing('M')))[0]).toBe(
       'envoy.yaml:2:1: b.name: is missing or empty',
     );
-    expect(await told(config, missing('O'))).toEqual([
+    expect(await explanation(config, missing('O'))).toEqual([
       'envoy.yaml: name: is missing or empty',
       undefined,
     ]);
@@ -189,9 +191,12 @@ describe('explainRefusal', () => {
 
   it('gives the words of Envoy where the file cannot be read, and where it has no words for it', async () => {
     expect(
-      await told({ kind: 'given', path: '/no/envoy.yaml', override: '' }, unknown('admin', 'x')),
+      await explanation(
+        { kind: 'given', path: '/no/envoy.yaml', override: '' },
+        unknown('admin', 'x'),
+      ),
     ).toEqual(["/no/envoy.yaml: admin: no such field: 'x'", undefined]);
-    expect(await told({ kind: 'refused', reason: 'r' }, 'r')).toEqual(['r', undefined]);
+    expect(await explanation({ kind: 'refused', reason: 'r' }, 'r')).toEqual(['r', undefined]);
   });
 
   it('is one line of at most 500 characters, with an excerpt of two lines of 80 columns, for any words and any file', async () => {

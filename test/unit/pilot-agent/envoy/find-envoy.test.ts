@@ -84,8 +84,8 @@ describe('findEnvoy', () => {
 
   it('says in one line where it looked and what to do', () => {
     put('default/envoy', 0o644);
-    const found = find({ ENVOY_BIN: '/no/such' });
-    assert.deepEqual(found, {
+    const result = find({ ENVOY_BIN: '/no/such' });
+    assert.deepEqual(result, {
       ok: false,
       reason:
         `no Envoy found: ${folder}/default/envoy may not be executed by this user, /no/such does not exist, envoy is not in PATH, ` +

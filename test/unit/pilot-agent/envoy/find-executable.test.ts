@@ -40,9 +40,9 @@ describe('findExecutable', () => {
   });
 
   it('does not take an empty part of PATH for the working folder', () => {
-    const found = file('b/tool', 0o755);
-    expect(findExecutable(relative('.', found), '::')).toBeUndefined();
-    expect(findExecutable('tool', path('', 'b', ''))).toBe(found);
+    const tool = file('b/tool', 0o755);
+    expect(findExecutable(relative('.', tool), '::')).toBeUndefined();
+    expect(findExecutable('tool', path('', 'b', ''))).toBe(tool);
   });
 
   it.each([undefined, ''])('finds nothing in PATH %j', (empty) => {

@@ -195,9 +195,9 @@ describe('installEnvoy', () => {
   it('runs no module of the working directory, nor one that a variable names', async () => {
     const planted = join(folder, 'planted');
     mkdirSync(planted);
-    const taken = join(folder, 'taken');
+    const traceFile = join(folder, 'taken');
     for (const name of ['pip.py', 'shutil.py'])
-      writeFileSync(join(planted, name), `open(${JSON.stringify(taken)}, 'w')`);
+      writeFileSync(join(planted, name), `open(${JSON.stringify(traceFile)}, 'w')`);
     const before = process.cwd();
     process.chdir(planted);
     try {
@@ -210,7 +210,7 @@ describe('installEnvoy', () => {
     } finally {
       process.chdir(before);
     }
-    expect(existsSync(taken)).toBe(false);
+    expect(existsSync(traceFile)).toBe(false);
   });
 
   it('says that there is no python3', async () => {
@@ -266,14 +266,14 @@ describe('showProgress', () => {
   };
 
   it('writes few lines where there is no terminal', () => {
-    const at = (done: string) => `downloading Envoy 1.2.3: ${done}\n`;
+    const progressLine = (done: string) => `downloading Envoy 1.2.3: ${done}\n`;
     const downloads = [
       '0.0 MB of 10.0 MB (0 %)',
       '5.0 MB of 10.0 MB (50 %)',
       '9.0 MB of 10.0 MB (90 %)',
       '10.0 MB of 10.0 MB (100 %)',
     ];
-    assert.equal(shown(false), `${downloads.map(at).join('')}installed /a/envoy\n`);
+    assert.equal(shown(false), `${downloads.map(progressLine).join('')}installed /a/envoy\n`);
   });
 
   it('updates one line on a terminal', () => {

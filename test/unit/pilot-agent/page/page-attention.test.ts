@@ -14,9 +14,9 @@ const { advice } = (await import(resolve('scripts/advice.mjs'))) as {
   advice: () => Readonly<Record<string, { cause: string; fix: string }>>;
 };
 const now = Date.parse(atSecond(310));
-const certificate = (told: Partial<LiveReport['certificates'][number]>) => ({
+const certificate = (fields: Partial<LiveReport['certificates'][number]>) => ({
   ...agentReport().certificates[0]!, // eslint-disable-line
-  ...told,
+  ...fields,
 });
 
 /** Each kind of trouble that the page can have. */
@@ -65,16 +65,16 @@ describe('what needs attention', () => {
   });
 
   it('has no line of a stack where Envoy wrote of no cause, and tells a crash that is told already once', () => {
-    const epochs = fourEpochs.map((one) => ({
-      ...one,
-      ...(one.epoch === 1 &&
-        one.exit && { exit: { ...one.exit, cause: undefined, lastWords: ['#0: a'] } }),
+    const epochs = fourEpochs.map((epoch) => ({
+      ...epoch,
+      ...(epoch.epoch === 1 &&
+        epoch.exit && { exit: { ...epoch.exit, cause: undefined, lastWords: ['#0: a'] } }),
     }));
     const noted = { ...troubled, notes: ['Envoy has crashed 3 times in the last 10 min: SIGSEGV'] };
-    const told = attention(noted, epochs as typeof fourEpochs, now).filter(({ text }) =>
+    const crashes = attention(noted, epochs as typeof fourEpochs, now).filter(({ text }) =>
       text.startsWith('Envoy has crashed'),
     );
-    expect(told.map(({ text }) => text)).toEqual([
+    expect(crashes.map(({ text }) => text)).toEqual([
       'Envoy has crashed: 3 of 10 that are allowed; epoch 1: crash: ended by SIGSEGV; the next attempt is in 2 s',
     ]);
     const stable = attention(
@@ -108,15 +108,17 @@ describe('what needs attention', () => {
   });
 
   it('is said in one sentence, without a contradiction', () => {
-    const said = (report: LiveReport) => announcement({ ...nothing, report });
-    expect(said(agentReport())).toBe('The agent is ready.');
-    expect(said(troubled)).toBe(
+    const announcementOf = (report: LiveReport) => announcement({ ...nothing, report });
+    expect(announcementOf(agentReport())).toBe('The agent is ready.');
+    expect(announcementOf(troubled)).toBe(
       'The agent is not ready: Envoy has crashed and waits to be started again.',
     );
-    expect(said({ ...inTrouble, ready: { ok: false, reason: 'draining' } })).toBe(
+    expect(announcementOf({ ...inTrouble, ready: { ok: false, reason: 'draining' } })).toBe(
       'The agent is not ready: draining.',
     );
-    expect(said({ ...inTrouble, ready: { ok: true } })).toBe('The agent is not ready: draining.');
+    expect(announcementOf({ ...inTrouble, ready: { ok: true } })).toBe(
+      'The agent is not ready: draining.',
+    );
   });
 });
 
@@ -166,7 +168,7 @@ describe('the window', () => {
 
 describe('a chart', () => {
   const series = (...values: readonly (number | undefined)[]) => [
-    { name: 'a', epoch: 0, points: values.map((value, at) => ({ at, value })) },
+    { name: 'a', epoch: 0, points: values.map((value, index) => ({ at: index, value })) },
   ];
 
   it('has data where something was measured, be it 0', () => {

@@ -66,8 +66,8 @@ describe('what the page knows', () => {
   });
 
   it('is away since the first failure, not since the last one', () => {
-    const away = (before: PageState, at: number) =>
-      afterMessage(before, { type: 'away', at, reason: 'gone' });
+    const away = (before: PageState, time: number) =>
+      afterMessage(before, { type: 'away', at: time, reason: 'gone' });
     expect(away(away(nothing, 1_000), 9_000).link).toEqual({
       kind: 'away',
       reason: 'gone',
@@ -145,9 +145,9 @@ describe('the filter of the log', () => {
 });
 
 describe('the charts', () => {
-  const at = (second: number) => new Date(now + second * 1_000).toISOString();
+  const timeAt = (second: number) => new Date(now + second * 1_000).toISOString();
   const look = (second: number, requests: number, epoch = 0, pid = 7) => ({
-    at: at(second),
+    at: timeAt(second),
     requests,
     failures: 0,
     connections: 1,

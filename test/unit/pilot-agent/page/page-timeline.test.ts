@@ -15,7 +15,7 @@ const span = { from: now - 600_000, to: now };
 /** Short lives, one after the other. */
 const many = (count: number, each: number): readonly EpochReport[] =>
   Array.from({ length: count }, (_, epoch): EpochReport => {
-    const at = (ms: number) => new Date(now - (count - epoch) * each + ms).toISOString();
+    const timeAt = (ms: number) => new Date(now - (count - epoch) * each + ms).toISOString();
     const exit = { kind: 'failed', expected: epoch % 10 !== 0, code: 1, lastWords: [] } as const;
     return {
       epoch,
@@ -24,9 +24,9 @@ const many = (count: number, each: number): readonly EpochReport[] =>
       lineage: 0,
       why: 'change',
       changed: [],
-      launchedAt: at(0),
-      liveAt: at(1),
-      endedAt: at(each - 1),
+      launchedAt: timeAt(0),
+      liveAt: timeAt(1),
+      endedAt: timeAt(each - 1),
       exit,
     };
   });
@@ -36,7 +36,9 @@ describe('the timeline', () => {
 
   it('has a parent and its child in two lanes, and reuses a lane that is free', () => {
     expect(
-      shown.map((one) => (one.kind === 'epoch' ? `${one.epoch.epoch} in ${one.lane}` : 'cluster')),
+      shown.map((shape) =>
+        shape.kind === 'epoch' ? `${shape.epoch.epoch} in ${shape.lane}` : 'cluster',
+      ),
     ).toEqual(['0 in 0', '1 in 1', '2 in 0', '3 in 1', '4 in 0']);
   });
 
@@ -57,7 +59,7 @@ describe('the timeline', () => {
   it('cuts at the edges what is partly outside, and leaves out what is outside', () => {
     const near = drawn(epochs, { from: now - 10_000, to: now }, now, 100);
     expect(
-      near.map((one) => [one.kind === 'epoch' ? one.epoch.epoch : -1, one.x, one.width]),
+      near.map((shape) => [shape.kind === 'epoch' ? shape.epoch.epoch : -1, shape.x, shape.width]),
     ).toEqual([
       [3, 0, 100],
       [4, 0, 100],
@@ -73,7 +75,7 @@ describe('the timeline', () => {
       800,
     );
     const sum = (what: 'count' | 'crashed') =>
-      few.reduce((all, one) => all + (one.kind === 'cluster' ? one[what] : 1), 0);
+      few.reduce((all, shape) => all + (shape.kind === 'cluster' ? shape[what] : 1), 0);
     expect(few.length).toBeLessThan(100);
     expect([sum('count'), sum('crashed')]).toEqual([1_000, 100]);
   });
@@ -87,7 +89,9 @@ describe('the timeline', () => {
       800,
       412,
     );
-    expect(few.filter((one) => one.kind === 'epoch').map((one) => one.epoch.epoch)).toEqual([412]);
+    expect(few.filter((shape) => shape.kind === 'epoch').map((shape) => shape.epoch.epoch)).toEqual(
+      [412],
+    );
   });
 
   it('has whole times at its axis, not too close', () => {

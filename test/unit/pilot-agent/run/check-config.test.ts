@@ -11,7 +11,7 @@ describe('a configuration', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'check-config-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const check = (said: TestConfig) => checkedConfig(resolved(said));
+  const check = (testConfig: TestConfig) => checkedConfig(resolved(testConfig));
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
@@ -25,7 +25,7 @@ describe('a configuration', () => {
 
   it('tells all at once that is wrong with it, and with what it names', async () => {
     const template = file('t.json', '{{ .nodeID }}\n{{ if .x }}');
-    const said: TestConfig = {
+    const testConfig: TestConfig = {
       given: { templateFile: template, concurrency: '-1' },
       logFlags: { log_as_json: 'maybe' },
       proxyConfig: { drainDuration: 'long' },
@@ -35,7 +35,7 @@ describe('a configuration', () => {
         ISTIO_METAJSON_LABELS: '{',
       },
     };
-    const error: unknown = await check(said).catch((thrown: unknown) => thrown);
+    const error: unknown = await check(testConfig).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Fatal);
     expect((error as Fatal).code).toBe(78);
     const expected = [
@@ -47,12 +47,12 @@ describe('a configuration', () => {
       /t\.json: line 2: \{\{ if \}\} is not supported/,
       /^PILOT_CERT_PROVIDER: 'someone' is not one of istiod, kubernetes, custom, system$/,
     ];
-    const told = (error as Fatal).message.split('; ');
-    expect(told).toHaveLength(expected.length);
-    expected.forEach((pattern, index) => expect(told[index]).toMatch(pattern));
+    const problems = (error as Fatal).message.split('; ');
+    expect(problems).toHaveLength(expected.length);
+    expected.forEach((pattern, index) => expect(problems[index]).toMatch(pattern));
   });
 
-  it.each<[what: string, said: () => TestConfig, why: RegExp]>([
+  it.each<[what: string, makeConfig: () => TestConfig, why: RegExp]>([
     [
       'a template that is not there',
       () => ({ given: { templateFile: join(folder, 'none') } }),
@@ -63,8 +63,8 @@ describe('a configuration', () => {
       () => ({ env: { ISTIO_METAJSON_A: '{"LABELS":1}' } }),
       /^ISTIO_METAJSON_A: LABELS is not an object of texts/,
     ],
-  ])('names %s, with 78', async (_what, said, why) => {
-    await expect(check(said())).rejects.toMatchObject({
+  ])('names %s, with 78', async (_what, makeConfig, why) => {
+    await expect(check(makeConfig())).rejects.toMatchObject({
       code: 78,
       message: expect.stringMatching(why) as string,
     });
@@ -113,8 +113,8 @@ describe('a configuration', () => {
     const wrong = { ok: false, reason: 'line 1, column 1: bad' } as const;
     mkdirSync(join(folder, 'etc'));
     const mesh = { proxyBootstrapTemplatePath: '/none-of-the-mesh' };
-    const problems = async (said: TestConfig) =>
-      ((await check(said).catch((error: unknown) => error as Fatal)) as Fatal).message;
+    const problems = async (testConfig: TestConfig) =>
+      ((await check(testConfig).catch((error: unknown) => error as Fatal)) as Fatal).message;
     expect(await problems({ mesh, layers: { proxyConfig: wrong } })).toBe(
       'PROXY_CONFIG: line 1, column 1: bad',
     );
@@ -150,7 +150,7 @@ describe('of several checks', () => {
     [[69, 64], 64],
     [[69, 69], 69],
   ])('all that fail are told, and %j ends with %d', async (codes, code) => {
-    const actions = codes.map((one, index) => fails(String(index), one));
+    const actions = codes.map((failureCode, index) => fails(String(index), failureCode));
     await expect(allOf(actions)).rejects.toEqual(
       new Fatal(codes.map((_, index) => index).join('; '), code),
     );

@@ -5,16 +5,16 @@ function heard(
   names: readonly NodeJS.Signals[],
   options: Parameters<typeof outsideOf>[0],
 ): readonly string[] {
-  const said: string[] = [];
+  const emitted: string[] = [];
   const listening = outsideOf(options)
     .signals(names)
     .subscribe({
-      next: (name) => said.push(name),
-      error: (error: unknown) => said.push(String(error)),
+      next: (name) => emitted.push(name),
+      error: (error: unknown) => emitted.push(String(error)),
     });
   process.emit('SIGUSR1');
   listening.unsubscribe();
-  return said;
+  return emitted;
 }
 
 describe('outsideOf', () => {
@@ -27,14 +27,14 @@ describe('outsideOf', () => {
 
   it('hears it once, when it comes', () => {
     const end = new AbortController();
-    const said: string[] = [];
+    const emitted: string[] = [];
     outsideOf({ signal: end.signal, obeys: false })
       .signals(['SIGTERM'])
-      .subscribe({ next: (name) => said.push(name), error: () => undefined });
-    expect(said).toEqual([]);
+      .subscribe({ next: (name) => emitted.push(name), error: () => undefined });
+    expect(emitted).toEqual([]);
     end.abort();
     end.abort();
-    expect(said).toEqual(['abort']);
+    expect(emitted).toEqual(['abort']);
   });
 
   it('obeys signals to the process only where it is asked to', () => {

@@ -82,7 +82,7 @@ function started(options: PilotAgentOptions = {}) {
   });
   const readiness: string[] = [];
   agent.ready$.subscribe({
-    next: (one) => readiness.push(one.type === 'ready' ? 'ready' : one.reason),
+    next: (state) => readiness.push(state.type === 'ready' ? 'ready' : state.reason),
     error: (error: unknown) => readiness.push(String(error)),
     complete: () => readiness.push('complete'),
   });
@@ -161,18 +161,21 @@ describe('a running agent', () => {
 });
 
 describe('two sources of one name', () => {
-  const one = source('mine', () => of('a'));
+  const firstSource = source('mine', () => of('a'));
   const nameless = ({ changes$, reading$ }: ContributingSource): ContributingSource => ({
     changes$,
     reading$,
   });
   it.each<[string, PilotAgentOptions]>([
-    ['that say so', { sources: [one, source('mine', () => of('b'))] }],
+    ['that say so', { sources: [firstSource, source('mine', () => of('b'))] }],
     [
       'of which one is of a flag',
-      { sources: [renamed(one, 'watch')], config: { watch: '/no/file' } },
+      { sources: [renamed(firstSource, 'watch')], config: { watch: '/no/file' } },
     ],
-    ['written by hand', { sources: [nameless(one), nameless(source('mine', () => of('b')))] }],
+    [
+      'written by hand',
+      { sources: [nameless(firstSource), nameless(source('mine', () => of('b')))] },
+    ],
   ])('are refused: %s', async (_, options) => {
     const { over } = started(options);
     await expect(over).rejects.toMatchObject({

@@ -56,7 +56,7 @@ describe('a step of a run', () => {
       reason: 'no',
       delayMs: 1_000,
     });
-    const told = { type: 'source-read', source: 'map', hash: 'a' } as const;
+    const sourceRead = { type: 'source-read', source: 'map', hash: 'a' } as const;
     const contributions = [
       { source: 'map', use: 'merge', at: '', hash: 'a', content: '{}', trouble: undefined },
     ] as const;
@@ -80,8 +80,8 @@ describe('a step of a run', () => {
         ),
       );
     };
-    expect(lines(told, read)).toEqual(['source.read_again']);
-    expect(lines(read, told)).toEqual(['source.read_again']);
+    expect(lines(sourceRead, read)).toEqual(['source.read_again']);
+    expect(lines(read, sourceRead)).toEqual(['source.read_again']);
   });
 
   it('has no words of the step before', () => {

@@ -53,9 +53,9 @@ it('says when a certificate expires that is served, once it has, and begins anew
   ]);
   scheduler.maxFrames = 600_000;
   scheduler.flush();
-  const told = (name: string, type: string, at: number) => ({
+  const expectedSign = (name: string, type: string, time: number) => ({
     type,
-    at,
+    at: time,
     certificate: expect.objectContaining({
       name,
       path,
@@ -64,8 +64,8 @@ it('says when a certificate expires that is served, once it has, and begins anew
     }) as object,
   });
   expect(signs.slice(1)).toEqual([
-    ...[file, roots].map(({ name }) => told(name, 'certificate-expiring', 120_000)),
-    ...[file, roots].map(({ name }) => told(name, 'certificate-expired', 130_000)),
+    ...[file, roots].map(({ name }) => expectedSign(name, 'certificate-expiring', 120_000)),
+    ...[file, roots].map(({ name }) => expectedSign(name, 'certificate-expired', 130_000)),
   ]);
 
   await write(9_000);

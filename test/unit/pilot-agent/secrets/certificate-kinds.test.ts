@@ -21,10 +21,11 @@ describe('the verdict of the agent on a kind of certificate file', () => {
   it.each(kinds.map((kind) => [kind.name, kind] as const))(
     'is that of Envoy, or differs as is named: %s',
     (name, kind) => {
-      const own = ownVerdict(kind, now);
+      const agentVerdict = ownVerdict(kind, now);
       const named = deviations.find((deviation) => deviation.kind === name)?.ways ?? [];
       const differing = columns.filter(
-        ({ way, part }) => (own[way][part] === '') !== (verdicts[name]?.[way][part] === ''),
+        ({ way, part }) =>
+          (agentVerdict[way][part] === '') !== (verdicts[name]?.[way][part] === ''),
       );
       expect([...new Set(differing.map(({ way }) => way))]).toEqual(named);
     },

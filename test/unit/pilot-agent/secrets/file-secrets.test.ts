@@ -43,7 +43,7 @@ const overwrite = (issued: Issued) => {
 };
 const links = (issued: Issued) => {
   writeKubernetesVolume(join(folder, 'volume'), certificateFiles(issued));
-  for (const at of ['links', 'certs']) mkdirSync(join(folder, at));
+  for (const directory of ['links', 'certs']) mkdirSync(join(folder, directory));
   for (const name of Object.keys(certificateFiles(issued))) {
     symlinkSync(join('..', 'volume', name), join(folder, 'links', name));
     symlinkSync(join('..', 'links', name), join(certs, name));

@@ -38,16 +38,18 @@ describe('secrets of a gateway in a folder', () => {
   const tls = ({ certChain, key }: Issued) => ({ 'tls.crt': certChain, 'tls.key': key });
   /** The newest state of a secret, as long as the test runs. */
   const follow = (name: string) => {
-    const found = gatewaySecrets(gatewayFolder(folder, { files: (paths) => fileSecrets(paths) }))(
-      name,
-    );
-    if (found?.ok !== true) throw new Error(`${name} can be no secret`);
+    const gatewaySecret = gatewaySecrets(
+      gatewayFolder(folder, { files: (paths) => fileSecrets(paths) }),
+    )(name);
+    if (gatewaySecret?.ok !== true) throw new Error(`${name} can be no secret`);
     let last: SecretState | undefined;
     const next = (state: SecretState) => (last = state);
     const error = (thrown: unknown) => {
       throw thrown;
     };
-    subscriptions.push(found.set$.pipe(keepServed(name, found.kind)).subscribe({ next, error }));
+    subscriptions.push(
+      gatewaySecret.set$.pipe(keepServed(name, gatewaySecret.kind)).subscribe({ next, error }),
+    );
     const text = () =>
       last?.served?.secret.kind === 'pair' ? last.served.secret.chain : last?.served?.secret.roots;
     return {

@@ -24,9 +24,9 @@ const rejected = (roots: string): SecretAnswer => ({
 
 /** Each state as what is offered, what is served, and why what came last is not. */
 function states(...events: readonly (SetReading | SecretAnswer)[]): readonly string[] {
-  const rootsOf = (found: { readonly secret: object } | undefined) =>
-    found === undefined ? '-' : (found.secret as { roots: string }).roots;
-  let told: readonly string[] = [];
+  const rootsOf = (secretSet: { readonly secret: object } | undefined) =>
+    secretSet === undefined ? '-' : (secretSet.secret as { roots: string }).roots;
+  let lines: readonly string[] = [];
   from(events)
     .pipe(
       keepServed('ROOTCA', 'roots'),
@@ -36,8 +36,8 @@ function states(...events: readonly (SetReading | SecretAnswer)[]): readonly str
       ),
       toArray(),
     )
-    .subscribe({ next: (all) => (told = all), error: expect.unreachable });
-  return told;
+    .subscribe({ next: (all) => (lines = all), error: expect.unreachable });
+  return lines;
 }
 
 const no = ': Envoy rejects it: no';

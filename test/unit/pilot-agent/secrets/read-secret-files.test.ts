@@ -103,9 +103,9 @@ describe('readSecretFiles', () => {
     ['cert-chain.pem', 2_501, 'it has 2501 certificates, and the limit is 100'],
     ['root-cert.pem', 2_501, 'it has 2501 certificates, and the limit is 500'],
   ])('refuses more certificates than can be read in time: %s', async (name, count, reason) => {
-    const one = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    const certificate = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     writeCertificates(folder, issued);
-    writeFileSync(path(name), one.repeat(count));
+    writeFileSync(path(name), certificate.repeat(count));
     expect(JSON.stringify(await read())).toContain(reason);
   });
 

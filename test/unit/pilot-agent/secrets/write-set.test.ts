@@ -99,13 +99,13 @@ describe('writeSet', () => {
         if (new Set(texts).size > 1) console.log('mixed', texts);
       }`;
     const reader = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
-    reader.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
-    await expect.poll(() => said).toContain('ready');
+    let readerOutput = '';
+    reader.stdout.setEncoding('utf8').on('data', (piece: string) => (readerOutput += piece));
+    await expect.poll(() => readerOutput).toContain('ready');
     for (let number = 1; number <= 200; number++) await write(numbered(number));
     reader.kill('SIGKILL');
     await once(reader, 'exit');
-    expect(said).toBe('ready\n');
+    expect(readerOutput).toBe('ready\n');
     expect(readlinkSync(join(output, 'key.pem'))).toBe('..data/key.pem');
   });
 

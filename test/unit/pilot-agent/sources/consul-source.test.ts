@@ -15,7 +15,7 @@ const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toSt
 /** What the agent makes of answers that a real server rarely gives, or never. */
 describe('consul', () => {
   let server: Server | undefined;
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
 
   async function serve(
     body: unknown,
@@ -23,7 +23,7 @@ describe('consul', () => {
     status = 200,
   ): Promise<string> {
     server = createServer(({ url = '' }, response) => {
-      asked.push(url);
+      requestedUrls.push(url);
       if (url.includes('index=')) return; // it waits
       response
         .writeHead(status, { 'x-consul-index': 5, ...headers })
@@ -42,7 +42,7 @@ describe('consul', () => {
   afterEach(() => {
     server?.close();
     server?.closeAllConnections();
-    asked.length = 0;
+    requestedUrls.length = 0;
   });
 
   it.each([
@@ -151,7 +151,7 @@ describe('consul', () => {
     const address = await serve([]);
     await read({ prefix: 'a b/ü?x=y/' }, { address });
     await read({ service: 'web/../x' }, { address });
-    expect(asked.filter((url) => !url.includes('index='))).toEqual([
+    expect(requestedUrls.filter((url) => !url.includes('index='))).toEqual([
       '/v1/kv/a%20b/%C3%BC%3Fx%3Dy/?recurse=true&consistent',
       '/v1/health/service/web%2F..%2Fx?passing=true&consistent',
     ]);

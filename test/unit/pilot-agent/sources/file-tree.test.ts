@@ -17,8 +17,8 @@ describe('fileTree', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   async function filesOf(changed: Parameters<FileTree['look']>[0]) {
-    const [seen] = await tree.look(changed);
-    return new Map(seen?.files);
+    const [treePath] = await tree.look(changed);
+    return new Map(treePath?.files);
   }
 
   it('has the files of a folder, but no subfolder and no name with a dot in front', async () => {

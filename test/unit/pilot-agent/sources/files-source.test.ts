@@ -29,8 +29,8 @@ const digest = (content: string) => createHash('sha256').update(content).digest(
 describe('files', () => {
   let folder: string;
   let listening: Subscription;
-  const at = (...names: readonly string[]) => join(folder, ...names);
-  const put = (name: string, content: string | Uint8Array) => writeFileSync(at(name), content);
+  const pathOf = (...names: readonly string[]) => join(folder, ...names);
+  const put = (name: string, content: string | Uint8Array) => writeFileSync(pathOf(name), content);
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'pilot-agent-files-'));
@@ -43,7 +43,7 @@ describe('files', () => {
 
   /** A source that is listened to: what it says of itself, and what it has now. */
   const listenTo = (paths: readonly string[], options: FilesOptions = {}) => {
-    const said: SourceChange[] = [];
+    const changes: SourceChange[] = [];
     let now: Contribution | undefined;
     const { changes$, reading$ } = files(paths, {
       pauses: { first: 50, longest: 50 },
@@ -51,7 +51,7 @@ describe('files', () => {
       ...options,
     });
     const now$ = changes$.pipe(
-      tap((change) => said.push(change)),
+      tap((change) => changes.push(change)),
       switchMap(() => reading$),
     );
     listening.add(
@@ -60,9 +60,10 @@ describe('files', () => {
         error: (error: unknown) => expect.unreachable(String(error)),
       }),
     );
-    const count = (type: SourceChange['type']) => said.filter((one) => one.type === type).length;
+    const count = (type: SourceChange['type']) =>
+      changes.filter((change) => change.type === type).length;
     return {
-      said,
+      changes,
       count,
       content: () => now?.content,
       trouble: () => now?.trouble,
@@ -79,7 +80,7 @@ describe('files', () => {
   };
 
   it('has the digests of files and of the files in folders, by path, for a restart', async () => {
-    mkdirSync(at('conf', 'deeper'), { recursive: true });
+    mkdirSync(pathOf('conf', 'deeper'), { recursive: true });
     put('conf/a', 'a');
     put('conf/.a.swp', 'of an editor');
     put('conf/deeper/b', 'b');
@@ -89,25 +90,27 @@ describe('files', () => {
       name: 'mine',
       as: 'restart',
       at: '',
-      paths: [at('conf'), at('file'), at('file'), at('none')],
+      paths: [pathOf('conf'), pathOf('file'), pathOf('file'), pathOf('none')],
     };
     const { contribution } = listenTo(config.paths, config);
-    const content = { [at('conf/a')]: digest('a'), [at('file')]: digest('f') };
+    const content = { [pathOf('conf/a')]: digest('a'), [pathOf('file')]: digest('f') };
     await expect
       .poll(contribution)
       .toMatchObject({ source: 'mine', use: 'restart', content, trouble: undefined });
   });
 
   it('has the text of a file, the texts of a folder by name, those of several paths by path', async () => {
-    mkdirSync(at('conf'));
+    mkdirSync(pathOf('conf'));
     put('conf/a', 'grüße');
     put('file', 'f');
-    expect.soft(await only([at('file')], { as: 'envoy' })).toBe('f');
-    expect.soft(await only([at('conf')], { as: 'merge' })).toEqual({ a: 'grüße' });
+    expect.soft(await only([pathOf('file')], { as: 'envoy' })).toBe('f');
+    expect.soft(await only([pathOf('conf')], { as: 'merge' })).toEqual({ a: 'grüße' });
     expect
-      .soft(await only([at('conf'), at('file')], { as: 'runtime' }))
-      .toEqual({ [at('conf/a')]: 'grüße', [at('file')]: 'f' });
-    expect.soft(await only([at('conf')], { as: 'secret' })).toEqual({ a: Buffer.from('grüße') });
+      .soft(await only([pathOf('conf'), pathOf('file')], { as: 'runtime' }))
+      .toEqual({ [pathOf('conf/a')]: 'grüße', [pathOf('file')]: 'f' });
+    expect
+      .soft(await only([pathOf('conf')], { as: 'secret' }))
+      .toEqual({ a: Buffer.from('grüße') });
     async function only(paths: readonly string[], options: FilesOptions) {
       const { content } = listenTo(paths, options);
       await expect.poll(content).toBeDefined();
@@ -116,54 +119,56 @@ describe('files', () => {
   });
 
   it('sees files come, change, move and go', async () => {
-    mkdirSync(at('conf'));
-    const { content } = await watched([at('conf'), at('file')]);
+    mkdirSync(pathOf('conf'));
+    const { content } = await watched([pathOf('conf'), pathOf('file')]);
     expect(content()).toEqual({});
     put('conf/a', '1');
-    await expect.poll(content).toEqual({ [at('conf/a')]: digest('1') });
+    await expect.poll(content).toEqual({ [pathOf('conf/a')]: digest('1') });
     put('conf/a', '2'); // of the same size, and perhaps within the same tick of the clock
-    await expect.poll(content).toEqual({ [at('conf/a')]: digest('2') });
-    renameSync(at('conf/a'), at('conf/b'));
-    await expect.poll(content).toEqual({ [at('conf/b')]: digest('2') });
+    await expect.poll(content).toEqual({ [pathOf('conf/a')]: digest('2') });
+    renameSync(pathOf('conf/a'), pathOf('conf/b'));
+    await expect.poll(content).toEqual({ [pathOf('conf/b')]: digest('2') });
     put('file', 'f');
-    await expect.poll(content).toEqual({ [at('conf/b')]: digest('2'), [at('file')]: digest('f') });
-    unlinkSync(at('conf/b'));
-    await expect.poll(content).toEqual({ [at('file')]: digest('f') });
+    await expect
+      .poll(content)
+      .toEqual({ [pathOf('conf/b')]: digest('2'), [pathOf('file')]: digest('f') });
+    unlinkSync(pathOf('conf/b'));
+    await expect.poll(content).toEqual({ [pathOf('file')]: digest('f') });
   });
 
   it('sees the swap by which Kubernetes replaces a mounted folder', async () => {
     const mount = (version: string) => {
-      mkdirSync(at('conf', `..${version}`), { recursive: true });
+      mkdirSync(pathOf('conf', `..${version}`), { recursive: true });
       for (const name of ['a', 'b']) put(`conf/..${version}/${name}`, name + version);
-      symlinkSync(`..${version}`, at('conf', '..data.new'));
-      renameSync(at('conf', '..data.new'), at('conf', '..data'));
+      symlinkSync(`..${version}`, pathOf('conf', '..data.new'));
+      renameSync(pathOf('conf', '..data.new'), pathOf('conf', '..data'));
     };
     mount('1');
-    for (const name of ['a', 'b']) symlinkSync(`..data/${name}`, at('conf', name));
-    const { content, count } = await watched([at('conf')], { as: 'merge' });
+    for (const name of ['a', 'b']) symlinkSync(`..data/${name}`, pathOf('conf', name));
+    const { content, count } = await watched([pathOf('conf')], { as: 'merge' });
     expect(content()).toEqual({ a: 'a1', b: 'b1' });
     mount('2');
-    rmSync(at('conf', '..1'), { recursive: true });
+    rmSync(pathOf('conf', '..1'), { recursive: true });
     await expect.poll(content).toEqual({ a: 'a2', b: 'b2' });
     expect(count('changed')).toBe(2);
   });
 
   it('sees another folder in the place of one, also by a link, and what changes in it then', async () => {
     for (const name of ['one', 'two']) {
-      mkdirSync(at(name));
+      mkdirSync(pathOf(name));
       put(`${name}/a`, name);
     }
-    symlinkSync('one', at('link'));
-    const { content } = await watched([at('link')], { as: 'merge' });
+    symlinkSync('one', pathOf('link'));
+    const { content } = await watched([pathOf('link')], { as: 'merge' });
     expect(content()).toEqual({ a: 'one' });
-    symlinkSync('two', at('new'));
-    renameSync(at('new'), at('link'));
+    symlinkSync('two', pathOf('new'));
+    renameSync(pathOf('new'), pathOf('link'));
     await expect.poll(content).toEqual({ a: 'two' });
     put('two/b', 'b');
     await expect.poll(content).toEqual({ a: 'two', b: 'b' });
-    rmSync(at('two'), { recursive: true });
+    rmSync(pathOf('two'), { recursive: true });
     await expect.poll(content).toEqual({ a: 'two', b: 'b' }); // a file that is gone has no content
-    mkdirSync(at('two'));
+    mkdirSync(pathOf('two'));
     put('two/c', 'c');
     await expect.poll(content).toEqual({ c: 'c' });
   });
@@ -182,33 +187,33 @@ describe('files', () => {
     },
   ])('keeps what it has while there is $what', async ({ make, says }) => {
     put('file', 'f');
-    const { content, trouble } = await watched([at('file')], { as: 'merge' });
-    unlinkSync(at('file'));
+    const { content, trouble } = await watched([pathOf('file')], { as: 'merge' });
+    unlinkSync(pathOf('file'));
     make();
-    await expect.poll(trouble).toBe(`${at('file')} ${says}`);
+    await expect.poll(trouble).toBe(`${pathOf('file')} ${says}`);
     expect(content()).toBe('f');
     put('file', 'g');
     await expect.poll(content).toBe('g');
   });
 
   it('reads no file anew that has not changed', async () => {
-    mkdirSync(at('conf'));
+    mkdirSync(pathOf('conf'));
     for (const name of ['a', 'b', 'c']) put(`conf/${name}`, name);
-    const { count } = await watched([at('conf')], { every: 50 });
+    const { count } = await watched([pathOf('conf')], { every: 50 });
     vi.mocked(eachPiece).mockClear();
     put('conf/b', 'new');
     await expect.poll(() => count('changed')).toBe(2);
     expect(new Set(vi.mocked(eachPiece).mock.calls.map(([path]) => path))).toEqual(
-      new Set([at('conf/b')]),
+      new Set([pathOf('conf/b')]),
     );
   });
 
   it('has what is there after more events than the kernel keeps, in a few looks', async () => {
-    mkdirSync(at('conf'));
+    mkdirSync(pathOf('conf'));
     const names = ['a', 'b', 'c', 'd'];
     for (const name of names) put(`conf/${name}`, '0000');
-    const { count, content } = await watched([at('conf')], { as: 'merge' });
-    const opened = names.map((name) => openSync(at('conf', name), 'r+'));
+    const { count, content } = await watched([pathOf('conf')], { as: 'merge' });
+    const opened = names.map((name) => openSync(pathOf('conf', name), 'r+'));
     // Nobody listens meanwhile: the kernel drops what goes beyond 16,384.
     for (let round = 1_000; round <= 5_999; round++)
       for (const fd of opened) writeSync(fd, String(round), 0);
@@ -221,16 +226,16 @@ describe('files', () => {
   });
 
   it('looks at all when it is asked to, or time has passed, even without an event', async () => {
-    mkdirSync(at('conf'));
+    mkdirSync(pathOf('conf'));
     put('elsewhere', '1');
-    symlinkSync('../elsewhere', at('conf/link'));
+    symlinkSync('../elsewhere', pathOf('conf/link'));
     // A pause is 2,000 times as long as a look; by a clock that stands still, a look takes no time.
     const clock = { now: { value: () => 0 } };
     const scheduler = Object.create(asyncScheduler, clock) as SchedulerLike;
     const on$ = new Subject<void>();
-    const [asked, timed] = [
-      await watched([at('conf')], { as: 'merge', on$ }),
-      await watched([at('conf')], { as: 'merge', every: 100, scheduler }),
+    const [onDemand, timed] = [
+      await watched([pathOf('conf')], { as: 'merge', on$ }),
+      await watched([pathOf('conf')], { as: 'merge', every: 100, scheduler }),
     ];
     // What a watch has to say of its start may come late, and leads to a look too.
     let now = 1;
@@ -238,9 +243,9 @@ describe('files', () => {
       now += 1;
       put('elsewhere', String(now));
       await expect.poll(timed.content).toEqual({ link: String(now) });
-    } while (isDeepStrictEqual(asked.content(), { link: String(now) }) && now < 5);
-    expect(asked.content()).not.toEqual({ link: String(now) });
+    } while (isDeepStrictEqual(onDemand.content(), { link: String(now) }) && now < 5);
+    expect(onDemand.content()).not.toEqual({ link: String(now) });
     on$.next();
-    await expect.poll(asked.content).toEqual({ link: String(now) });
+    await expect.poll(onDemand.content).toEqual({ link: String(now) });
   });
 });

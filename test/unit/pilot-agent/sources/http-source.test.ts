@@ -30,33 +30,34 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe('http', () => {
   let server: Server | undefined;
   let listening = new Subscription();
-  const asked: IncomingHttpHeaders[] = [];
+  const requestHeaders: IncomingHttpHeaders[] = [];
 
-  const listen = async (made: Server) => {
-    server = made.listen(0, '127.0.0.1');
+  const listen = async (newServer: Server) => {
+    server = newServer.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   };
   const serve = async (listener: RequestListener): Promise<string> => {
     const heard: RequestListener = (request, response) => {
-      asked.push(request.headers);
+      requestHeaders.push(request.headers);
       listener(request, response);
     };
     return `http://127.0.0.1:${await listen(createServer(heard))}/config?key=secret`;
   };
   /** What the source says of itself while it is listened to, and what it has. */
   const listenTo = (url: string, options: HttpOptions = {}) => {
-    const said: SourceChange[] = [];
+    const changes: SourceChange[] = [];
     const { changes$, reading$ } = http(url, { ...quick, ...options });
     listening.add(
-      changes$.subscribe({ next: (change) => said.push(change), error: expect.unreachable }),
+      changes$.subscribe({ next: (change) => changes.push(change), error: expect.unreachable }),
     );
     const read = () =>
       firstValueFrom(reading$.pipe(map(({ config }) => config?.[0])), { defaultValue: undefined });
     return {
-      said,
+      changes,
       read,
-      count: (type: SourceChange['type']) => said.filter((one) => one.type === type).length,
+      count: (type: SourceChange['type']) =>
+        changes.filter((change) => change.type === type).length,
     };
   };
   const reading = (url: string, options: HttpOptions = {}) => listenTo(url, options).read();
@@ -65,7 +66,7 @@ describe('http', () => {
     listening = new Subscription();
     server?.close();
     server?.closeAllConnections();
-    asked.length = 0;
+    requestHeaders.length = 0;
   });
 
   it('reads the text of a document, and its bytes where it is a secret', async () => {
@@ -104,7 +105,7 @@ describe('http', () => {
       at: 'a.b',
       content: 'text',
     });
-    expect(asked[0]).not.toHaveProperty('authorization');
+    expect(requestHeaders[0]).not.toHaveProperty('authorization');
   });
 
   it('tells the server what it knows, and keeps it where that is still so', async () => {
@@ -120,7 +121,9 @@ describe('http', () => {
     const { count, read } = listenTo(url, { keepLastOnError: false });
     await expect.poll(() => count('source-read')).toBeGreaterThan(2);
     expect(
-      asked.slice(0, 3).map((headers) => [headers['if-none-match'], headers['if-modified-since']]),
+      requestHeaders
+        .slice(0, 3)
+        .map((headers) => [headers['if-none-match'], headers['if-modified-since']]),
     ).toEqual([
       [undefined, undefined],
       ['"1"', dates['last-modified']],
@@ -137,13 +140,13 @@ describe('http', () => {
     );
     const { count } = listenTo(url);
     await expect.poll(() => count('source-read')).toBeGreaterThan(1);
-    expect(asked.some((headers) => 'if-modified-since' in headers)).toBe(false);
+    expect(requestHeaders.some((headers) => 'if-modified-since' in headers)).toBe(false);
   });
 
   it('asks without what it knows after an answer that is none, which may be due to that', async () => {
     const url = await serve(({ headers }, response) => {
       if (headers['if-none-match'] === undefined)
-        response.writeHead(200, { etag: '"1"' }).end(`text ${asked.length}`);
+        response.writeHead(200, { etag: '"1"' }).end(`text ${requestHeaders.length}`);
       else response.writeHead(431).end();
     });
     const { count } = listenTo(url);
@@ -155,7 +158,7 @@ describe('http', () => {
     const url = await serve((_, response) =>
       isDown ? response.socket?.destroy() : response.end('text'),
     );
-    const { said, read, count } = listenTo(url);
+    const { changes, read, count } = listenTo(url);
     await expect.poll(() => count('changed')).toBe(1);
     isDown = true;
     await expect.poll(() => count('source-unreadable')).toBeGreaterThan(1);
@@ -164,7 +167,7 @@ describe('http', () => {
       trouble: `${url.replace(/\?.*/, '')}: socket hang up`,
     });
     isDown = false;
-    await expect.poll(() => said.at(-1)?.type).toBe('source-read');
+    await expect.poll(() => changes.at(-1)?.type).toBe('source-read');
     expect(count('changed')).toBe(1);
   });
 
@@ -249,23 +252,23 @@ describe('http', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('text')),
     );
     expect(await reading(url)).toMatchObject({ content: 'text' });
-    expect(asked[0]).toMatchObject({ 'accept-encoding': 'gzip' });
+    expect(requestHeaders[0]).toMatchObject({ 'accept-encoding': 'gzip' });
   });
 
   it('sends the token that its file has at the time', async () => {
     const url = await serve((_, response) => response.writeHead(403).end());
     const tokenFile = file('token', 'one\n');
-    const { said, read } = listenTo(url, { tokenFile });
-    await expect.poll(() => asked.at(-1)?.authorization).toBe('Bearer one');
+    const { changes, read } = listenTo(url, { tokenFile });
+    await expect.poll(() => requestHeaders.at(-1)?.authorization).toBe('Bearer one');
     file('token', 'two');
-    await expect.poll(() => asked.at(-1)?.authorization).toBe('Bearer two');
+    await expect.poll(() => requestHeaders.at(-1)?.authorization).toBe('Bearer two');
     expect(await read()).toMatchObject({
       trouble: expect.stringMatching(
         `: it answers 403: the token in ${tokenFile} is not enough$`,
       ) as unknown,
     });
     file('token', 'two words');
-    const last = () => said.at(-1);
+    const last = () => changes.at(-1);
     const says = (reason: string) => ({
       type: 'source-unreadable',
       reason: `${url.replace(/\?.*/, '')}: ${reason}`,
@@ -286,8 +289,8 @@ describe('http', () => {
     const [{ certChain, key, rootCert }, other] = [await right.issue(), await wrong.issue()];
     const url = `https://127.0.0.1:${await listen(createTlsServer({ cert: certChain, key }, (_, response) => response.end('text')))}/`;
     const caFile = file('ca', 'no PEM');
-    const { said, read } = listenTo(url, { caFile });
-    const last = () => said.at(-1);
+    const { changes, read } = listenTo(url, { caFile });
+    const last = () => changes.at(-1);
     await expect
       .poll(last)
       .toMatchObject({ reason: `${url}: the CA file ${caFile} has no certificate in PEM` });

@@ -23,9 +23,10 @@ afterAll(() => {
 
 it('sends events to so many at a time, refuses one more, and lets another in when one has gone', async () => {
   const gone = new AbortController();
-  const one = await fetch(url, { signal: gone.signal });
-  expect(one.headers.get('content-type')).toBe('text/event-stream');
-  const read = (await one.body?.getReader().read()) as { readonly value?: Uint8Array } | undefined;
+  const response = await fetch(url, { signal: gone.signal });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const read = (await response.body?.getReader().read()) as
+    { readonly value?: Uint8Array } | undefined;
   expect(new TextDecoder().decode(read?.value)).toBe('event: epochs\ndata: []\n\n');
   const other = new AbortController();
   await fetch(url, { signal: other.signal });
@@ -40,7 +41,7 @@ it('sends events to so many at a time, refuses one more, and lets another in whe
 });
 
 it('is for this machine alone, by its own name, and not for another site', async () => {
-  const asked = (headers: Readonly<Record<string, string>>) => fetch(url, { headers });
-  expect((await asked({ origin: 'https://evil.example' })).status).toBe(403);
+  const responseTo = (headers: Readonly<Record<string, string>>) => fetch(url, { headers });
+  expect((await responseTo({ origin: 'https://evil.example' })).status).toBe(403);
   expect((await fetch(url, { method: 'POST' })).status).toBe(405);
 });

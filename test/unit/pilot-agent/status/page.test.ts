@@ -19,8 +19,8 @@ interface Answered {
 describe('the page', () => {
   const handler = page(() => text);
   const without = routes(statusParts({ hasPage: false }));
-  const server = createServer((asked, response) => {
-    (asked.url === '/' ? handler : without('/'))(asked, response).subscribe();
+  const server = createServer((incoming, response) => {
+    (incoming.url === '/' ? handler : without('/'))(incoming, response).subscribe();
   });
   beforeAll(() => new Promise<void>((done) => void server.listen(0, '127.0.0.1', done)));
   afterAll(() => void server.close());
@@ -28,7 +28,7 @@ describe('the page', () => {
   const ask = (headers: Readonly<Record<string, string>> = {}, method = 'GET', path = '/') =>
     new Promise<Answered>((done, fail) => {
       const { port } = server.address() as AddressInfo;
-      const asked = request(
+      const clientRequest = request(
         { host: '127.0.0.1', port, method, path, headers, agent: false },
         (response) => {
           const pieces: Buffer[] = [];
@@ -42,7 +42,7 @@ describe('the page', () => {
           );
         },
       );
-      asked.on('error', fail).end();
+      clientRequest.on('error', fail).end();
     });
 
   it('is a text that may run its own script and ask this port, and nothing else', async () => {

@@ -39,7 +39,7 @@ describe('the status port', () => {
     headers: Readonly<Record<string, string>> = {},
   ) =>
     new Promise<{ status: number; body: string }>((done, fail) => {
-      const asked = httpRequest(
+      const clientRequest = httpRequest(
         { host: '127.0.0.1', port, method, path, headers, agent: false },
         (response) => {
           let body = '';
@@ -47,7 +47,7 @@ describe('the status port', () => {
           response.on('end', () => done({ status: response.statusCode ?? 0, body }));
         },
       );
-      asked.on('error', fail).end();
+      clientRequest.on('error', fail).end();
     });
 
   it.each([
@@ -120,24 +120,34 @@ describe('the status port', () => {
   });
 
   it.each([
-    { query: 'level=debug', status: 200, asked: ['POST /logging?level=debug'], level: 'debug' },
-    { query: 'level=WARN', status: 200, asked: ['POST /logging?level=warning'], level: 'warn' },
+    {
+      query: 'level=debug',
+      status: 200,
+      expectedQuestions: ['POST /logging?level=debug'],
+      level: 'debug',
+    },
+    {
+      query: 'level=WARN',
+      status: 200,
+      expectedQuestions: ['POST /logging?level=warning'],
+      level: 'warn',
+    },
     {
       query: 'level=critical',
       status: 200,
-      asked: ['POST /logging?level=critical'],
+      expectedQuestions: ['POST /logging?level=critical'],
       level: 'fatal',
     },
     {
       query: 'paths=http:debug,rbac:info',
       status: 200,
-      asked: ['POST /logging?paths=http%3Adebug%2Crbac%3Ainfo'],
+      expectedQuestions: ['POST /logging?paths=http%3Adebug%2Crbac%3Ainfo'],
       level: undefined,
     },
-    { query: 'level=toString', status: 400, asked: [], level: undefined },
-    { query: 'level=info&paths=a:info', status: 400, asked: [], level: undefined },
-    { query: '', status: 400, asked: [], level: undefined },
-  ])('changes log levels: $query', async ({ query, status, asked, level }) => {
+    { query: 'level=toString', status: 400, expectedQuestions: [], level: undefined },
+    { query: 'level=info&paths=a:info', status: 400, expectedQuestions: [], level: undefined },
+    { query: '', status: 400, expectedQuestions: [], level: undefined },
+  ])('changes log levels: $query', async ({ query, status, expectedQuestions, level }) => {
     const questions: string[] = [];
     const admin: StatusParts['admin'] = {
       ...statusParts().admin,
@@ -148,7 +158,7 @@ describe('the status port', () => {
     };
     const { port, events } = await serve({ admin });
     expect((await ask(port, 'POST', `/logging?${query}`)).status).toBe(status);
-    expect(questions).toEqual(asked);
+    expect(questions).toEqual(expectedQuestions);
     expect(events.slice(1)).toEqual(
       level === undefined ? [] : [{ type: 'level-requested', level }],
     );

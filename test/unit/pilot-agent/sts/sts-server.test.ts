@@ -60,7 +60,7 @@ const ask = (
   { method = 'POST', headers = { 'content-type': form }, body = '' }: Asking = {},
 ) =>
   new Promise<Told>((done, fail) => {
-    const asked = request(
+    const clientRequest = request(
       { host: '127.0.0.1', port, path, method, headers, agent: false },
       (response) => {
         let text = '';
@@ -76,7 +76,7 @@ const ask = (
           );
       },
     );
-    asked.on('error', fail).end(body);
+    clientRequest.on('error', fail).end(body);
   });
 const formOf = (fields: Readonly<Record<string, string>>) => new URLSearchParams(fields).toString();
 

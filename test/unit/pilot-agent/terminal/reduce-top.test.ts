@@ -99,14 +99,14 @@ describe('the reducer of top', () => {
   });
 
   it('goes through the epochs, the newest at the top, and not beyond them', () => {
-    const known = epochs(...fourEpochs);
-    expect(stateAfter(known, key('down')).selected).toBe(3);
-    expect(stateAfter(known, key('up')).selected).toBe(0);
-    expect(stateAfter(known, key('down'), key('j'), key('k'), key('up'), key('up')).selected).toBe(
-      3,
-    );
-    expect(stateAfter(known, key('up'), key('down')).selected).toBe(0);
-    expect(stateAfter(known, key('up'), key('escape')).selected).toBeUndefined();
+    const epochsHeard = epochs(...fourEpochs);
+    expect(stateAfter(epochsHeard, key('down')).selected).toBe(3);
+    expect(stateAfter(epochsHeard, key('up')).selected).toBe(0);
+    expect(
+      stateAfter(epochsHeard, key('down'), key('j'), key('k'), key('up'), key('up')).selected,
+    ).toBe(3);
+    expect(stateAfter(epochsHeard, key('up'), key('down')).selected).toBe(0);
+    expect(stateAfter(epochsHeard, key('up'), key('escape')).selected).toBeUndefined();
     expect(stateAfter(key('up')).selected).toBeUndefined();
   });
 
@@ -162,14 +162,14 @@ describe('the reducer of top', () => {
 
   it('keeps what it knows while the agent is away, and begins anew with another agent', () => {
     const report = agentReport({ epochs: [] });
-    const known = [
+    const events = [
       { type: 'connected' },
       { type: 'heard', live: { event: 'report', data: report } },
       epochs(...fourEpochs),
       log(1),
     ] as const;
     const away = stateAfter(
-      ...known,
+      ...events,
       { type: 'away', reason: 'a' },
       { type: 'clock', now: 9_000 },
       { type: 'away', reason: 'b' },

@@ -7,8 +7,8 @@ import type { TopEvent } from '../../../../src/pilot-agent/terminal/top-model.ts
 
 describe('the screen', () => {
   const size = { columns: 100, rows: 30 };
-  const taken = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
-  const given = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
+  const takeSequence = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
+  const giveBackSequence = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
   let input: PassThrough;
   let screen: Screen;
   let written: string;
@@ -41,7 +41,7 @@ describe('the screen', () => {
   });
 
   it('takes the terminal, tells its size and its keys, and gives it back once', async () => {
-    expect([written, raw]).toEqual([taken, [true]]);
+    expect([written, raw]).toEqual([takeSequence, [true]]);
     input.write('q\x1b[A\x03é');
     const key = (name: string, text: string, isCtrl = false) => ({
       type: 'key',
@@ -58,17 +58,21 @@ describe('the screen', () => {
       ]);
     over$.next();
     await session;
-    expect([written, raw, input.isPaused()]).toEqual([`${taken}${given}`, [true, false], true]);
+    expect([written, raw, input.isPaused()]).toEqual([
+      `${takeSequence}${giveBackSequence}`,
+      [true, false],
+      true,
+    ]);
   });
 
   it.each(['exit', 'uncaughtExceptionMonitor'])(
     'gives it back at %s, and writes nothing more',
     (event) => {
       const others = process.listeners(event as 'exit');
-      const own = others.at(-1);
-      own?.call(process, 0);
+      const screenListener = others.at(-1);
+      screenListener?.call(process, 0);
       screen.draw(['a'], 1);
-      expect([written, raw]).toEqual([`${taken}${given}`, [true, false]]);
+      expect([written, raw]).toEqual([`${takeSequence}${giveBackSequence}`, [true, false]]);
     },
   );
 

@@ -75,9 +75,9 @@ describe('the screen of status', () => {
   it('shows a long reason whole, if it does not fill the screen', () => {
     const reason = (words: number) => `${'word '.repeat(words)}end`;
     const report = (words: number) => agentReport({ ready: { ok: false, reason: reason(words) } });
-    const said = (words: number) => text(report(words)).replace(/\s+/g, ' ');
-    expect(said(30)).toContain(reason(30));
-    expect(said(300)).toMatch(/word wo… phase /);
+    const screenText = (words: number) => text(report(words)).replace(/\s+/g, ' ');
+    expect(screenText(30)).toContain(reason(30));
+    expect(screenText(300)).toMatch(/word wo… phase /);
   });
 
   it('says how many of a list are left out, and the newest are shown', () => {

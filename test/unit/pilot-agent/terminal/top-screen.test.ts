@@ -61,7 +61,7 @@ function heard(state: TopState, ...events: readonly LiveEvent[]): TopState {
 /** What is seen of an agent with all of this, at its 310th second. */
 function watched(
   size: TopState['size'],
-  told: Partial<TopState> = {},
+  stateFields: Partial<TopState> = {},
   report = agentReport(),
 ): TopState {
   const { epochs, ...rest } = report;
@@ -74,7 +74,7 @@ function watched(
     { event: 'traffic', data: traffic },
     { event: 'log', data: log },
   ];
-  return { ...heard(connected, ...events), ...told };
+  return { ...heard(connected, ...events), ...stateFields };
 }
 
 const cases: readonly (readonly [string, (size: TopState['size']) => TopState])[] = [
@@ -135,7 +135,7 @@ describe('the screen of top', () => {
   it('shows the life of each epoch: a crash, a drain, what serves', () => {
     const lines = topScreen(watched({ width: 200, height: 60 }), plain);
     const line = (epoch: number) =>
-      lines.find((one) => one.startsWith(`${String(epoch).padStart(5)} `)) ?? '';
+      lines.find((screenLine) => screenLine.startsWith(`${String(epoch).padStart(5)} `)) ?? '';
     expect(line(1)).toMatch(/crashed .* {2}█+× +lived 1m 2s$/);
     expect(line(2)).toMatch(/draining .*█▒+ /);
     expect(line(3)).toMatch(/live .*█ +117\/s 1\.0 fail {2}57 MiB$/);
@@ -143,31 +143,31 @@ describe('the screen of top', () => {
   });
 
   it('shows of the log what is asked for alone: the level, the epoch, the text', () => {
-    const told = { level: 'warn', selected: 1, filter: 'ENVOY.main' } as const;
-    const lines = topScreen(watched({ width: 200, height: 60 }, told), plain);
+    const logChoice = { level: 'warn', selected: 1, filter: 'ENVOY.main' } as const;
+    const lines = topScreen(watched({ width: 200, height: 60 }, logChoice), plain);
     const shown = lines
-      .slice(lines.findIndex((one) => one.startsWith('LOG')) + 1)
-      .filter((one) => /^\d/.test(one));
+      .slice(lines.findIndex((line) => line.startsWith('LOG')) + 1)
+      .filter((line) => /^\d/.test(line));
     const wanted = log.filter(
-      (one) =>
-        one.level !== 'debug' &&
-        one.level !== 'info' &&
-        one.epoch === 1 &&
-        one.component === 'envoy.main',
+      (entry) =>
+        entry.level !== 'debug' &&
+        entry.level !== 'info' &&
+        entry.epoch === 1 &&
+        entry.component === 'envoy.main',
     );
     expect(wanted.length).toBeGreaterThan(3);
-    expect(shown.map((one) => /line (\d+)/.exec(one)?.[1])).toEqual(
+    expect(shown.map((line) => /line (\d+)/.exec(line)?.[1])).toEqual(
       wanted.map(({ id }) => String(id)),
     );
   });
 
   it('shows no rate where counts begin anew, and none of one report', () => {
-    const [one, other] = traffic
+    const [previous, last] = traffic
       .slice(-2)
       .map((report, index) => (index === 0 ? report : { ...report, requests: 1 }));
     const state = watched(
       { width: 200, height: 60 },
-      { traffic: [one, other].flatMap((report) => report ?? []) },
+      { traffic: [previous, last].flatMap((report) => report ?? []) },
     );
     expect(topScreen(state, plain)[2]).toMatch(/^requests\/s {5}0 /);
     expect(topScreen({ ...state, traffic: state.traffic.slice(1) }, plain)[2]).toMatch(
@@ -185,16 +185,19 @@ describe('the screen of top', () => {
     ['its epoch is gone', { epochs: [epochReport(0, { state: 'ended' })] }],
     ['its epoch starts', { epochs: [epochReport(0, { state: 'starting' })] }],
     ['the agent is away', { link: { kind: 'away', reason: 'gone', since: 0 } }],
-  ] as const)('has no rate, no connection and no service while nobody serves: %s', (_, told) => {
-    const state = watched({ width: 200, height: 60 }, { service, ...told });
-    const [, , rates, counts, served] = topScreen(state, plain);
-    expect(topScreen(watched({ width: 200, height: 60 }, { service }), plain)[4]).toBe(
-      'inbound –  outbound –  1 cluster',
-    );
-    expect(served).toBe('inbound –  outbound –  clusters –');
-    expect(rates).toMatch(/^requests\/s {5}– .* failures\/s {5}– /);
-    expect(counts).toMatch(/^– connections {2}– in flight {2}/);
-  });
+  ] as const)(
+    'has no rate, no connection and no service while nobody serves: %s',
+    (_, stateFields) => {
+      const state = watched({ width: 200, height: 60 }, { service, ...stateFields });
+      const [, , rates, counts, served] = topScreen(state, plain);
+      expect(topScreen(watched({ width: 200, height: 60 }, { service }), plain)[4]).toBe(
+        'inbound –  outbound –  1 cluster',
+      );
+      expect(served).toBe('inbound –  outbound –  clusters –');
+      expect(rates).toMatch(/^requests\/s {5}– .* failures\/s {5}– /);
+      expect(counts).toMatch(/^– connections {2}– in flight {2}/);
+    },
+  );
 
   it('shows as much of the past as the agent is old, and no more than is asked for', () => {
     const range = (now: number, span: TopState['span'] = 600_000) => {
@@ -245,11 +248,13 @@ describe('the screen of top', () => {
       msg: reason,
       fields: {},
     };
-    const told = (long: TopState['long']) =>
+    const screenText = (long: TopState['long']) =>
       topScreen(watched({ width: 80, height: 40 }, { long, log: [line] }, report), plain).join(' ');
-    expect(told('cut')).toMatch(/not live: it hangs {2}\(w: 1 more\)/);
-    expect(told('cut')).not.toContain('and the end');
-    expect(told('whole').replace(/\s+/g, ' ').split(reason.replace(/\s+/g, ' '))).toHaveLength(3);
+    expect(screenText('cut')).toMatch(/not live: it hangs {2}\(w: 1 more\)/);
+    expect(screenText('cut')).not.toContain('and the end');
+    expect(
+      screenText('whole').replace(/\s+/g, ' ').split(reason.replace(/\s+/g, ' ')),
+    ).toHaveLength(3);
   });
 
   it('says what an Envoy wrote last once, in the details of its epoch', () => {
@@ -261,21 +266,21 @@ describe('the screen of top', () => {
   it('says that a certificate expires soon, or has expired', () => {
     const state = watched({ width: 200, height: 60 });
     const [certificate] = agentReport().certificates;
-    const told = (left: number) => {
-      const at = {
+    const troubleText = (left: number) => {
+      const validity = {
         notBefore: new Date(state.now - 3_600_000).toISOString(),
         notAfter: new Date(state.now + left).toISOString(),
       };
       const certificates =
-        certificate === undefined ? [] : [{ ...certificate, ...at, name: 'default' }];
+        certificate === undefined ? [] : [{ ...certificate, ...validity, name: 'default' }];
       return topScreen(
         watched({ width: 200, height: 60 }, {}, agentReport({ certificates })),
         plain,
       )[1];
     };
-    expect(told(102_000)).toBe('the certificate default expires in 1m 42s');
-    expect(told(-1)).toBe('the certificate default has expired');
-    expect(told(3_600_000)).toBe('no trouble is known');
+    expect(troubleText(102_000)).toBe('the certificate default expires in 1m 42s');
+    expect(troubleText(-1)).toBe('the certificate default has expired');
+    expect(troubleText(3_600_000)).toBe('no trouble is known');
   });
 
   it('says what is wrong once', () => {

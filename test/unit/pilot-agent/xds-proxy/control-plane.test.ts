@@ -66,33 +66,33 @@ describe('controlPlane', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const at = (name: string) => join(folder, name);
-  const put = (name: string, text: string) => writeFileSync(at(name), text);
-  const pair = () => ({ chain: at('chain'), key: at('key') });
-  const tls = (own: Partial<Tls> = {}): Tls => ({
-    roots: at('root'),
+  const pathOf = (name: string) => join(folder, name);
+  const put = (name: string, text: string) => writeFileSync(pathOf(name), text);
+  const pair = () => ({ chain: pathOf('chain'), key: pathOf('key') });
+  const tls = (fields: Partial<Tls> = {}): Tls => ({
+    roots: pathOf('root'),
     names: ['DNS:localhost'],
     pair: undefined,
     token: undefined,
-    ...own,
+    ...fields,
   });
 
   /** Starts a control plane that does with each stream what `answer` says; where it listens. */
   const serve = async (
     answer: (call: Call) => void = () => undefined,
-    own?: { readonly pair?: Issued; readonly asks?: boolean },
+    serverTls?: { readonly pair?: Issued; readonly asks?: boolean },
   ) => {
     const server = new Server();
     server.addService(grpcDefinition(AggregatedDiscoveryService), {
       streamAggregatedResources: answer,
       deltaAggregatedResources: answer,
     });
-    const { pair: shown = issued, asks = false } = own ?? {};
+    const { pair: shown = issued, asks = false } = serverTls ?? {};
     const keys = [
       { cert_chain: Buffer.from(shown.certChain), private_key: Buffer.from(shown.key) },
     ];
     const credentials =
-      own === undefined
+      serverTls === undefined
         ? ServerCredentials.createInsecure()
         : ServerCredentials.createSsl(Buffer.from(ca.rootCert), keys, asks);
     servers.push({ close: () => server.forceShutdown() });
@@ -227,7 +227,7 @@ describe('controlPlane', () => {
       },
       { asks: true },
     );
-    await lost({ address, tls: tls({ token: at('token'), pair: pair() }), clusterId: 'c1' });
+    await lost({ address, tls: tls({ token: pathOf('token'), pair: pair() }), clusterId: 'c1' });
     await lost({ address, tls: tls({ pair: pair() }) });
     expect(shown).toEqual(['', 'c1', 'localhost', '', '', 'localhost']);
   });
@@ -238,13 +238,13 @@ describe('controlPlane', () => {
       shown.push(String(call.metadata.get('authorization')[0] ?? ''));
       call.end();
     }, {});
-    await lost({ address, tls: tls({ token: at('token') }) });
+    await lost({ address, tls: tls({ token: pathOf('token') }) });
     put('token', 'd.e.f');
-    await lost({ address, tls: tls({ token: at('token') }) });
+    await lost({ address, tls: tls({ token: pathOf('token') }) });
     put('key', 'garbage');
-    await lost({ address, tls: tls({ token: at('token'), pair: pair() }) });
-    rmSync(at('chain'));
-    await lost({ address, tls: tls({ token: at('token'), pair: pair() }) });
+    await lost({ address, tls: tls({ token: pathOf('token'), pair: pair() }) });
+    rmSync(pathOf('chain'));
+    await lost({ address, tls: tls({ token: pathOf('token'), pair: pair() }) });
     expect(shown).toEqual(['Bearer a.b.c', 'Bearer d.e.f', 'Bearer d.e.f', 'Bearer d.e.f']);
   });
 
@@ -267,7 +267,7 @@ describe('controlPlane', () => {
 
     it('its certificate is of another authority, has expired, or is for other names', async () => {
       const address = await serve(undefined, {});
-      expect(await lost({ address, tls: tls({ roots: at('other') }) })).toMatch(
+      expect(await lost({ address, tls: tls({ roots: pathOf('other') }) })).toMatch(
         /^TLS: (self-signed certificate in|unable to)/,
       );
       expect(await lost({ address: await serve(undefined, { pair: expired }), tls: tls() })).toBe(
@@ -299,7 +299,7 @@ describe('controlPlane', () => {
 
     it('it refuses what it is shown', async () => {
       const address = await serve(refuse(status.UNAUTHENTICATED, 'the token has expired'), {});
-      expect(await lost({ address, tls: tls({ token: at('token') }) })).toBe(
+      expect(await lost({ address, tls: tls({ token: pathOf('token') }) })).toBe(
         'it refuses the token: the token has expired',
       );
       expect(await lost({ address, tls: tls({ pair: pair() }) })).toBe(
@@ -320,15 +320,15 @@ describe('controlPlane', () => {
     });
 
     it.each([
-      ['root', 'the root that vouches for it', () => ({ token: at('token') })],
-      ['token', 'the token', () => ({ token: at('token') })],
+      ['root', 'the root that vouches for it', () => ({ token: pathOf('token') })],
+      ['token', 'the token', () => ({ token: pathOf('token') })],
       ['chain', 'the certificate of the agent', () => ({ pair: pair() })],
       ['key', 'the key of the agent', () => ({ pair: pair() })],
-    ])('the file of the %s is missing', async (name, what, own) => {
-      rmSync(at(name));
+    ])('the file of the %s is missing', async (name, what, makeFields) => {
+      rmSync(pathOf(name));
       const address = await serve(undefined, {});
-      expect(await lost({ address, tls: tls(own()) })).toBe(
-        `${what} cannot be read: ${at(name)}: ENOENT: no such file or directory`,
+      expect(await lost({ address, tls: tls(makeFields()) })).toBe(
+        `${what} cannot be read: ${pathOf(name)}: ENOENT: no such file or directory`,
       );
     });
 
@@ -336,16 +336,16 @@ describe('controlPlane', () => {
       const address = await serve(undefined, {});
       for (const text of ['\n', 'a token\nof two lines', '\u0000\u00e9']) {
         put('token', text);
-        expect(await lost({ address, tls: tls({ token: at('token') }) })).toBe(
-          `the token is not one word of ASCII: ${at('token')}`,
+        expect(await lost({ address, tls: tls({ token: pathOf('token') }) })).toBe(
+          `the token is not one word of ASCII: ${pathOf('token')}`,
         );
       }
       put('chain', 'none');
-      const unusable = `${at('chain')}, ${at('key')}: the certificate does not parse`;
+      const unusable = `${pathOf('chain')}, ${pathOf('key')}: the certificate does not parse`;
       expect(await lost({ address, tls: tls({ pair: pair() }) })).toBe(unusable);
-      rmSync(at('token'));
-      expect(await lost({ address, tls: tls({ pair: pair(), token: at('token') }) })).toBe(
-        `${unusable}; the token cannot be read: ${at('token')}: ENOENT: no such file or directory`,
+      rmSync(pathOf('token'));
+      expect(await lost({ address, tls: tls({ pair: pair(), token: pathOf('token') }) })).toBe(
+        `${unusable}; the token cannot be read: ${pathOf('token')}: ENOENT: no such file or directory`,
       );
     });
 
@@ -404,19 +404,19 @@ describe('controlPlane', () => {
   });
 
   it('disconnects when it is unsubscribed, and not when there is nothing more to ask', async () => {
-    const seen: string[] = [];
+    const events: string[] = [];
     const address = await serve((call) => {
-      seen.push('called');
-      call.on('cancelled', () => seen.push('cancelled'));
-      call.on('end', () => seen.push('end'));
+      events.push('called');
+      call.on('cancelled', () => events.push('cancelled'));
+      call.on('end', () => events.push('end'));
     });
     link({ address }, { question$: EMPTY });
-    await expect.poll(() => seen).toEqual(['called']);
+    await expect.poll(() => events).toEqual(['called']);
     link({ address }, { question$: NEVER });
-    await expect.poll(() => seen).toEqual(['called', 'called']);
+    await expect.poll(() => events).toEqual(['called', 'called']);
     links.at(-1)?.unsubscribe();
-    await expect.poll(() => seen).toContain('cancelled');
-    expect(seen.filter((what) => what === 'cancelled')).toHaveLength(1);
+    await expect.poll(() => events).toContain('cancelled');
+    expect(events.filter((what) => what === 'cancelled')).toHaveLength(1);
   });
 });
 

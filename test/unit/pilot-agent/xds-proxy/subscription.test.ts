@@ -12,8 +12,8 @@ import { newSubscription } from '../../../../src/shared/xds/type-subscription.ts
 import { resource } from '../../../support/marbles/fake-mesh.ts';
 
 /** Resources by name, each with its content; `null` for the word that there is none. Made once. */
-const made = new Map<string, ReturnType<typeof resource>>();
-const known = (
+const resourceByContent = new Map<string, ReturnType<typeof resource>>();
+const typeResources = (
   contents: Readonly<Record<string, string | null>>,
   version = 'v',
 ): TypeResources => ({
@@ -22,9 +22,9 @@ const known = (
     Object.entries(contents).flatMap(([name, content]) => {
       if (content === null) return [];
       const key = `${name} ${content}`;
-      const one = made.get(key) ?? resource(name, content);
-      made.set(key, one);
-      return [[name, one] as const];
+      const namedResource = resourceByContent.get(key) ?? resource(name, content);
+      resourceByContent.set(key, namedResource);
+      return [[name, namedResource] as const];
     }),
   ),
   absent: new Set(
@@ -36,7 +36,7 @@ const says = (
   version?: string,
 ): ResourceOrigins => ({
   stored: undefined,
-  current: known(contents, version),
+  current: typeResources(contents, version),
 });
 
 interface Change {
@@ -124,10 +124,12 @@ describe('a subscription of the delta variant', () => {
     expect(give(delta(left, { add: ['b'] }), sources).said).toMatchObject({ changed: ['b 1'] });
     expect(give(delta(both, { add: ['a'] }), sources).said).toMatchObject({ changed: ['a 1'] });
     // It asks before it has answered.
-    const asked = delta(give(delta(undefined, { add: ['a'] }), sources).subscription, {
+    const unanswered = delta(give(delta(undefined, { add: ['a'] }), sources).subscription, {
       add: ['a'],
     });
-    expect(give(delta(asked, { nonce: '1' }), sources).said).toMatchObject({ changed: ['a 1'] });
+    expect(give(delta(unanswered, { nonce: '1' }), sources).said).toMatchObject({
+      changed: ['a 1'],
+    });
   });
 
   it('is told that there is no such resource, once, and when it goes', () => {
@@ -150,10 +152,12 @@ describe('a subscription of the delta variant', () => {
   });
 
   it('with initial versions is given all that the control plane says, and nothing that is stored', () => {
-    const own = delta(undefined, { add: ['a'], versions: { a: '7', old: '7' } });
-    expect(kindOf(own, { stored: known({ a: '0' }), current: undefined })).toBe('settled');
-    expect(acceptedBy(own)).toBeUndefined();
-    expect(give(own, says({ a: '7' })).said).toMatchObject({ changed: ['a 7'] });
+    const versioned = delta(undefined, { add: ['a'], versions: { a: '7', old: '7' } });
+    expect(kindOf(versioned, { stored: typeResources({ a: '0' }), current: undefined })).toBe(
+      'settled',
+    );
+    expect(acceptedBy(versioned)).toBeUndefined();
+    expect(give(versioned, says({ a: '7' })).said).toMatchObject({ changed: ['a 7'] });
     const whole = delta(undefined, { versions: { a: '7', old: '7' } });
     expect(give(whole, says({ a: '7' })).said).toMatchObject({
       changed: ['a 7'],
@@ -209,7 +213,7 @@ describe('a subscription of the state of the world', () => {
   });
 
   it('with a version of its own is not given what is stored', () => {
-    const stored = known({ a: '0' });
+    const stored = typeResources({ a: '0' });
     expect(
       kindOf(ask(undefined, all(['a'], { version: '7' })), { stored, current: undefined }),
     ).toBe('settled');
@@ -225,7 +229,9 @@ describe('what Envoy has accepted', () => {
   const first = give(delta(undefined, { add: ['a', 'b'] }), sources).subscription;
 
   it('is all that it has asked for, with what there is not', () => {
-    expect(acceptedBy(delta(first, { nonce: '1' }))).toEqual(known({ a: '1', b: null }, '5'));
+    expect(acceptedBy(delta(first, { nonce: '1' }))).toEqual(
+      typeResources({ a: '1', b: null }, '5'),
+    );
   });
 
   it('is nothing while an answer is open, or a name has no answer', () => {
@@ -235,6 +241,8 @@ describe('what Envoy has accepted', () => {
   });
 
   it('is pruned to what it names still', () => {
-    expect(acceptedBy(delta(first, { nonce: '1', remove: ['b'] }))).toEqual(known({ a: '1' }, '5'));
+    expect(acceptedBy(delta(first, { nonce: '1', remove: ['b'] }))).toEqual(
+      typeResources({ a: '1' }, '5'),
+    );
   });
 });

@@ -48,10 +48,11 @@ function mesh(variant: Variant) {
   const subscribed = new Map<string, ReadonlySet<string>>();
 
   const content = (typeUrl: string, name: string): Resource | undefined => {
-    const found = world[name];
+    const service = world[name];
     if (typeUrl === listeners) return name === 'l' ? resource('l', 'l') : undefined;
     return (
-      found && resource(name, `${name} ${typeUrl === clusters ? found.cluster : found.endpoints}`)
+      service &&
+      resource(name, `${name} ${typeUrl === clusters ? service.cluster : service.endpoints}`)
     );
   };
   const answer = (typeUrl: string): void => {
@@ -61,11 +62,11 @@ function mesh(variant: Variant) {
       .filter((name) => wanted.has('*') || wanted.has(name))
       .flatMap((name) => content(typeUrl, name) ?? []);
     const isWhole = variant === 'state-of-the-world' && typeUrl !== endpoints;
-    const known = [...(state.newest.get(typeUrl)?.resources.keys() ?? [])];
+    const newestNames = [...(state.newest.get(typeUrl)?.resources.keys() ?? [])];
     const removed =
       isWhole || variant !== 'delta'
         ? []
-        : known.filter((name) => content(typeUrl, name) === undefined);
+        : newestNames.filter((name) => content(typeUrl, name) === undefined);
     const update = {
       typeUrl,
       version: '',
@@ -179,9 +180,9 @@ function mesh(variant: Variant) {
     },
     wanted: () =>
       Object.entries(world)
-        .flatMap(([name, one]) => [
-          `${clusters} ${name} ${name} ${one.cluster}`,
-          `${endpoints} ${name} ${name} ${one.endpoints}`,
+        .flatMap(([name, service]) => [
+          `${clusters} ${name} ${name} ${service.cluster}`,
+          `${endpoints} ${name} ${name} ${service.endpoints}`,
         ])
         .sort(),
     envoys: () =>
@@ -202,7 +203,10 @@ const world = fc.dictionary(
   { maxKeys: 3 },
 );
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-  { weight: 4, arbitrary: world.map((made): Happening => ({ type: 'change', world: made })) },
+  {
+    weight: 4,
+    arbitrary: world.map((newWorld): Happening => ({ type: 'change', world: newWorld })),
+  },
   { weight: 1, arbitrary: fc.constant<Happening>({ type: 'lose' }) },
   { weight: 2, arbitrary: fc.constant<Happening>({ type: 'come' }) },
   { weight: 1, arbitrary: fc.nat(3).map((which): Happening => ({ type: 'go', which })) },

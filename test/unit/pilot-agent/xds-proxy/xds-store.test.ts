@@ -56,7 +56,8 @@ const good = (
   nodeId: 'node',
   confirmedAt: 1_780_000_000_123,
 });
-const at = (nodeId = 'node', controlPlane = 'istiod:15012') => store(path, nodeId, controlPlane);
+const storeFor = (nodeId = 'node', controlPlane = 'istiod:15012') =>
+  store(path, nodeId, controlPlane);
 const ignored = (reason: string) => ({
   kind: 'ignored',
   reason: expect.stringContaining(reason) as string,
@@ -71,12 +72,12 @@ const bytesOf = (stored: LastGood) =>
 
 describe('the store of the xDS proxy', () => {
   it('has nothing where nothing was written', () => {
-    expect(at().read()).toEqual({ kind: 'none' });
+    expect(storeFor().read()).toEqual({ kind: 'none' });
   });
 
   it('gives back what was written: resources byte for byte, absent names, versions, the node and the time', () => {
-    expect(at().write(good())).toBeUndefined();
-    const read = at().read();
+    expect(storeFor().write(good())).toBeUndefined();
+    const read = storeFor().read();
     if (read.kind !== 'good') throw new Error(JSON.stringify(read));
     expect(read.good).toEqual(good());
     expect(bytesOf(read.good)).toEqual(bytesOf(good()));
@@ -84,27 +85,27 @@ describe('the store of the xDS proxy', () => {
   });
 
   it('keeps whole ms of the time', () => {
-    at().write({ ...good(), confirmedAt: 1_780_000_000_123.6 });
-    expect(at().read()).toMatchObject({ good: { confirmedAt: 1_780_000_000_124 } });
+    storeFor().write({ ...good(), confirmedAt: 1_780_000_000_123.6 });
+    expect(storeFor().read()).toMatchObject({ good: { confirmedAt: 1_780_000_000_124 } });
   });
 
   it('is one file, for its owner alone, which is replaced as a whole', () => {
-    at().write(good('1'));
+    storeFor().write(good('1'));
     const before = readFileSync(path);
     const open = openSync(path, 'r');
     try {
-      at().write(good('2'));
+      storeFor().write(good('2'));
       expect(readFileSync(open)).toEqual(before); // who has it open reads on in the old one
     } finally {
       closeSync(open);
     }
-    expect(at().read()).toMatchObject({ good: good('2') });
+    expect(storeFor().read()).toMatchObject({ good: good('2') });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(['xds-store']);
   });
 
   it('keeps what was there where it cannot be written', () => {
-    at().write(good('1'));
+    storeFor().write(good('1'));
     const long = join(folder, 'x'.repeat(250)); // there is no room for the name that it is written under first
     renameSync(path, long);
     expect(store(long, 'node', 'istiod:15012').write(good('2'))).toContain('ENAMETOOLONG');
@@ -125,17 +126,20 @@ describe('the store of the xDS proxy', () => {
     ['has another byte in its sum', flip(3)],
     ['has another byte in its content', flip(50)],
   ])('is ignored as damaged if it %s', (_, damage) => {
-    at().write(good());
+    storeFor().write(good());
     damage();
-    expect(at().read()).toEqual({ kind: 'ignored', reason: 'it is damaged' });
-    expect(at().write(good())).toBeUndefined();
-    expect(at().read().kind).toBe('good');
+    expect(storeFor().read()).toEqual({ kind: 'ignored', reason: 'it is damaged' });
+    expect(storeFor().write(good())).toBeUndefined();
+    expect(storeFor().read().kind).toBe('good');
   });
 
   it('is ignored if it is of another node or from another control plane, which it names', () => {
-    at().write(good());
-    expect(at('other').read()).toEqual({ kind: 'ignored', reason: 'it is for another node, node' });
-    expect(at('node', 'other:15012').read()).toEqual({
+    storeFor().write(good());
+    expect(storeFor('other').read()).toEqual({
+      kind: 'ignored',
+      reason: 'it is for another node, node',
+    });
+    expect(storeFor('node', 'other:15012').read()).toEqual({
       kind: 'ignored',
       reason: 'it is from another control plane, istiod:15012',
     });
@@ -143,16 +147,16 @@ describe('the store of the xDS proxy', () => {
 
   it('is ignored with what the system says if it cannot be read', () => {
     mkdirSync(path);
-    expect(at().read()).toEqual(ignored('it is a directory, and not a regular file'));
+    expect(storeFor().read()).toEqual(ignored('it is a directory, and not a regular file'));
   });
 
   it('keeps nothing of what is too large, and says so', () => {
-    at().write(good());
+    storeFor().write(good());
     const large = 64 << 20;
-    expect(at().write(good('2', Buffer.alloc(large)))).toMatch(
+    expect(storeFor().write(good('2', Buffer.alloc(large)))).toMatch(
       new RegExp(`^it has ${String(large).slice(0, 4)}\\d+ bytes, and ${large} are kept at most$`),
     );
-    expect(at().read()).toEqual({ kind: 'none' });
+    expect(storeFor().read()).toEqual({ kind: 'none' });
   });
 
   it('says why it cannot be written where its folder cannot be written to', () => {

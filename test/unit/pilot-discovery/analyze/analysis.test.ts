@@ -39,7 +39,7 @@ const findingsWith = (context: AnalysisContext, ...paths: readonly ReadPath[]) =
 const findingsIn = (...paths: readonly ReadPath[]) => findingsWith(nothingElse, ...paths);
 
 /** What is found in files of a folder, without the path of the folder. */
-function found(
+function findingLines(
   files: Readonly<Record<string, string>>,
   context: Partial<AnalysisContext> = {},
 ): readonly string[] {
@@ -305,7 +305,7 @@ describe('an analysis finds', () => {
       [],
     ],
   ])('%s', (_, text, lines) => {
-    expect(found({ 'a.yaml': text })).toEqual(lines);
+    expect(findingLines({ 'a.yaml': text })).toEqual(lines);
   });
 });
 
@@ -382,16 +382,18 @@ describe('names of providers', () => {
       ],
     ],
   ])('are compared with the MeshConfig: %s', (_, text, lines) => {
-    expect(found({ 'a.yaml': text }, { mesh })).toEqual(lines);
+    expect(findingLines({ 'a.yaml': text }, { mesh })).toEqual(lines);
   });
 
   it('are not compared without a MeshConfig', () => {
-    expect(found({ 'a.yaml': asking('none') })).toEqual([]);
+    expect(findingLines({ 'a.yaml': asking('none') })).toEqual([]);
   });
 
   it('of a service that several namespaces have need a namespace', () => {
     const twice = services + entry('asks.test').replace('namespace: shop', 'namespace: other');
-    expect(found({ 'a.yaml': twice + asking('asks').slice(services.length) }, { mesh })).toEqual([
+    expect(
+      findingLines({ 'a.yaml': twice + asking('asks').slice(services.length) }, { mesh }),
+    ).toEqual([
       expect.stringContaining(
         'the provider asks is at asks.test, which the namespaces other, shop',
       ),
@@ -400,7 +402,7 @@ describe('names of providers', () => {
 
   it('are found beside what the MeshConfig has wrong', () => {
     const odd = readMeshConfig('later: true', 'mesh.yaml');
-    expect(found({ 'a.yaml': services }, { mesh: odd })).toEqual([
+    expect(findingLines({ 'a.yaml': services }, { mesh: odd })).toEqual([
       'Warning [IST0133] (mesh.yaml:1) later: it has no effect here',
     ]);
   });
@@ -419,19 +421,23 @@ describe('hosts that another source defines', () => {
     resource('Telemetry', 'a', 'tracing: [{ providers: [{ name: spans }] }]');
 
   it('are unknown if the source is not named', () => {
-    expect(found({ 'a.yaml': text }, { mesh })).toHaveLength(4);
+    expect(findingLines({ 'a.yaml': text }, { mesh })).toHaveLength(4);
   });
 
   it('are not called unknown', () => {
-    expect(found({ 'a.yaml': text }, { mesh, domainsElsewhere: ['service.consul'] })).toEqual([]);
-    expect(found({ 'a.yaml': text }, { mesh, domainsElsewhere: ['vice.consul'] })).toHaveLength(4);
+    expect(
+      findingLines({ 'a.yaml': text }, { mesh, domainsElsewhere: ['service.consul'] }),
+    ).toEqual([]);
+    expect(
+      findingLines({ 'a.yaml': text }, { mesh, domainsElsewhere: ['vice.consul'] }),
+    ).toHaveLength(4);
   });
 
   it('have the subsets that rules define', () => {
     const subset = text.replace(`host: ${host} } }]`, `host: ${host}, subset: v1 } }]`);
-    expect(found({ 'a.yaml': subset }, { mesh, domainsElsewhere: ['service.consul'] })).toEqual([
-      expect.stringContaining(`no DestinationRule for ${host} has the subset v1`),
-    ]);
+    expect(
+      findingLines({ 'a.yaml': subset }, { mesh, domainsElsewhere: ['service.consul'] }),
+    ).toEqual([expect.stringContaining(`no DestinationRule for ${host} has the subset v1`)]);
   });
 });
 
@@ -453,7 +459,7 @@ describe('hosts of a Sidecar', () => {
       entry('a.test') +
       rule('a', 'hosts: [ruled.test]\nhttp: [{ route: [{ destination: { host: a.test } }] }]') +
       resource('Sidecar', 'a', `egress: [{ hosts: ['${host}'] }]`);
-    expect(found({ 'a.yaml': text })).toEqual(
+    expect(findingLines({ 'a.yaml': text })).toEqual(
       line === undefined
         ? []
         : [`Warning [IST0133] (Sidecar shop/a a.yaml:20) spec.egress[0].hosts[0]: ${line}`],
@@ -473,7 +479,7 @@ describe('labels that no workload has', () => {
 
   it.each(['shop', 'istio-system'])('are found in a policy of %s', (namespace) => {
     const where = namespace === 'shop' ? ' of the namespace shop' : '';
-    expect(found({ 'a.yaml': workload + policy(namespace) })).toEqual([
+    expect(findingLines({ 'a.yaml': workload + policy(namespace) })).toEqual([
       `Warning [IST0127] (PeerAuthentication ${namespace}/a a.yaml:12) spec.selector: no workload${where} has the labels app=front`,
     ]);
   });
@@ -484,8 +490,8 @@ kind: Pod
 metadata: { name: p, namespace: shop, labels: { app: front, v: "1" } }
 spec: { containers: [{ name: app }] }
 `;
-    expect(found({ 'a.yaml': workload + policy('other') })).toEqual([]);
-    expect(found({ 'a.yaml': workload + policy('shop') + pod })).toEqual([]);
+    expect(findingLines({ 'a.yaml': workload + policy('other') })).toEqual([]);
+    expect(findingLines({ 'a.yaml': workload + policy('shop') + pod })).toEqual([]);
   });
 
   it('are found in a Sidecar, a DestinationRule and a ServiceEntry', () => {
@@ -502,7 +508,7 @@ spec: { containers: [{ name: app }] }
         'a',
         `hosts: [a.test]\n${internal}\nresolution: STATIC\n${selector}`,
       );
-    expect(found({ 'a.yaml': workload + all })).toEqual(
+    expect(findingLines({ 'a.yaml': workload + all })).toEqual(
       ['Sidecar', 'DestinationRule', 'ServiceEntry'].map(
         (kind) =>
           expect.stringMatching(
@@ -523,18 +529,18 @@ spec: { containers: [{ name: app }] }
       'a',
       'host: a.test\nsubsets:\n- { name: v1, labels: { v: "1" } }\n- { name: v2, labels: { v: "2" } }',
     );
-    expect(found({ 'a.yaml': service('') + subsets })).toEqual([
+    expect(findingLines({ 'a.yaml': service('') + subsets })).toEqual([
       'Warning [IST0127] (DestinationRule shop/a a.yaml:17) spec.subsets[1].labels: no endpoint of a.test has the labels v=2, so the subset v2 is empty',
     ]);
     const two = service(', { address: 10.0.0.2, labels: { v: "2" } }');
-    expect(found({ 'a.yaml': two + subsets })).toEqual([]);
+    expect(findingLines({ 'a.yaml': two + subsets })).toEqual([]);
   });
 });
 
 describe('a route that nothing reaches', () => {
   const route = 'route: [{ destination: { host: a.test } }]';
   const hidden = (...matches: readonly string[]) =>
-    found({
+    findingLines({
       'a.yaml':
         entry('a.test') +
         rule(
@@ -609,7 +615,7 @@ tcp:
 - { match: [{ port: 80 }], ${to} }
 - { match: [{ port: 81 }], ${to} }
 - { match: [{ port: 80, gateways: [front] }], ${to} }`;
-    const lines = found({
+    const lines = findingLines({
       'a.yaml': entry('a.test') + front.replace('*.shop.test', '*.test') + rule('a', spec),
     });
     expect(lines.map((line) => /\[(IST\d+)\].*spec\.(\S+): /.exec(line)?.slice(1))).toEqual([
@@ -628,7 +634,7 @@ tcp:
 - { match: [{ port: 82 }], ${to} }
 - { match: [{ port: 83, sourceLabels: { app: a } }], ${to} }
 - { match: [{ port: 83, sourceLabels: { app: b } }], ${to} }`;
-    const lines = found({ 'a.yaml': entry('a.test') + rule('a', spec) });
+    const lines = findingLines({ 'a.yaml': entry('a.test') + rule('a', spec) });
     expect(lines.map((line) => /\[(IST\d+)\].*spec\.(\S+): /.exec(line)?.slice(1))).toEqual([
       ['IST0130', 'tcp[1]'],
     ]);
@@ -646,7 +652,7 @@ items:
   spec:
     host: a.test
 `;
-    expect(found({ 'b/c.yml': text, 'd.json': '{', 'e.txt': '{' })).toEqual([
+    expect(findingLines({ 'b/c.yml': text, 'd.json': '{', 'e.txt': '{' })).toEqual([
       'Error [IST0101] (DestinationRule default/a b/c.yml:8) spec.host: no service has the host a.test: define it, or name another',
       expect.stringMatching(/^Error \[IST0106\] \(d\.json:1\) it is not YAML/),
     ]);
@@ -684,7 +690,7 @@ items:
 
 it('a workload that has only the first label of a selector is not selected', () => {
   const yaml = `${resource('WorkloadEntry', 'w', 'address: 10.0.0.1\nlabels: { app: front, tier: one }')}${resource('PeerAuthentication', 'a', 'selector: { matchLabels: { app: front, tier: two } }')}`;
-  expect(found({ 'a.yaml': yaml })).toEqual([
+  expect(findingLines({ 'a.yaml': yaml })).toEqual([
     'Warning [IST0127] (PeerAuthentication shop/a a.yaml:12) spec.selector: no workload of the namespace shop has the labels app=front, tier=two',
   ]);
 });
@@ -695,19 +701,21 @@ it.each([
   ['metadata: { labels: { app: front } }\ntemplate: { labels: { app: back } }', 'both'],
 ])('a selector may select the machines of a WorkloadGroup: %s', (group) => {
   const yaml = `${resource('WorkloadGroup', 'w', group)}${resource('PeerAuthentication', 'a', 'selector: { matchLabels: { app: front } }')}`;
-  expect(found({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toEqual([]);
+  expect(findingLines({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toEqual([]);
 });
 
 it('a selector of labels that no WorkloadGroup has selects no workload', () => {
   const yaml = `${resource('WorkloadGroup', 'w', 'template: { labels: { app: front } }')}${resource('PeerAuthentication', 'a', 'selector: { matchLabels: { app: back } }')}`;
-  expect(found({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toHaveLength(1);
+  expect(findingLines({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toHaveLength(
+    1,
+  );
 });
 
 it('a subset of a host whose endpoints are not known is not empty', () => {
   const yaml =
     resource('ServiceEntry', 'a', `hosts: [a.test]\nresolution: STATIC\n${internal}`) +
     resource('DestinationRule', 'a', 'host: a.test\nsubsets: [{ name: v1, labels: { v: "1" } }]');
-  expect(found({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toEqual([]);
+  expect(findingLines({ 'a.yaml': yaml }).filter((line) => line.includes('IST0127'))).toEqual([]);
 });
 
 it('an analysis takes 10 times as long for 10 times as many services, 20 at most', () => {

@@ -27,12 +27,12 @@ beforeAll(async () => {
   const [root, next] = await Promise.all([testIssuer(), testIssuer({ subject: 'CN=next' })]);
   const parts = await pluggedAuthority({}, root);
   const read = (changed: Partial<typeof parts>): AuthorityEvent => {
-    const made = signingAuthority({ ...parts, ...changed }, Date.now());
-    if (!made.ok) throw new Error(made.reason);
+    const result = signingAuthority({ ...parts, ...changed }, Date.now());
+    if (!result.ok) throw new Error(result.reason);
     const reading = {
       type: 'authority',
       path: '/etc/cacerts',
-      authority: made.authority,
+      authority: result.authority,
       crl: { kind: 'absent' },
     } as const;
     return { type: 'authority-read', reading };
@@ -135,7 +135,8 @@ describe('the certificate authority', () => {
   });
 
   it('logs what becomes of the ConfigMaps with its CRLs', () => {
-    const news = (one: RootMapsNews) => linesOf(initialCa, { type: 'crl-maps', news: one });
+    const news = (mapsNews: RootMapsNews) =>
+      linesOf(initialCa, { type: 'crl-maps', news: mapsNews });
     expect(news({ type: 'roots-published', digest: '', namespaces: 2, written: 1 })).toEqual([
       'discovery.crl_published',
     ]);

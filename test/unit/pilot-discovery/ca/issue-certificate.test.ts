@@ -34,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const csr = csrPem(testCsr(...goodKeys['P-256']));
 const authorities = new Map<string, SigningAuthority>();
 
-function made(parts: AuthorityParts): SigningAuthority {
+function authorityOf(parts: AuthorityParts): SigningAuthority {
   const result = signingAuthority(parts, now);
   if (!result.ok) throw new Error(result.reason);
   return result.authority;
@@ -43,16 +43,19 @@ function made(parts: AuthorityParts): SigningAuthority {
 beforeAll(async () => {
   const root = await testIssuer({ keys: 'RSA 2048' });
   const alone = { certificate: root.certificate, key: root.key, chain: '' };
-  authorities.set('a root', made({ ...alone, roots: root.certificate }));
+  authorities.set('a root', authorityOf({ ...alone, roots: root.certificate }));
   for (const keys of ['P-256', 'P-384', 'RSA 2048'] as const)
-    authorities.set(`an intermediate, ${keys}`, made(await pluggedAuthority({ keys }, root)));
+    authorities.set(
+      `an intermediate, ${keys}`,
+      authorityOf(await pluggedAuthority({ keys }, root)),
+    );
 });
 
 const usual = (): SigningAuthority =>
   authorities.get('an intermediate, P-256') ?? expect.fail('no authority');
 
-const issue = (order: Partial<CertificateOrder> = {}, authority = usual(), at = now) =>
-  issueCertificate(authority, { csr, caller, validity: 3_600n, ...order }, lifetimes, at);
+const issue = (order: Partial<CertificateOrder> = {}, authority = usual(), time = now) =>
+  issueCertificate(authority, { csr, caller, validity: 3_600n, ...order }, lifetimes, time);
 
 function good(issued: IssuedCertificate) {
   if (!issued.ok) throw new Error(issued.refusal.reason);
@@ -122,8 +125,8 @@ describe('issueCertificate', () => {
 
   it('has a random serial of 128 bits, which it returns as OpenSSL prints it', async () => {
     const issued = await Promise.all(Array.from({ length: 40 }, () => issue()));
-    const serials = issued.map((one) => {
-      const { leaf, serialNumber } = good(one);
+    const serials = issued.map((certificate) => {
+      const { leaf, serialNumber } = good(certificate);
       expect(serialNumber).toBe(leaf.serialNumber);
       return BigInt(`0x${serialNumber}`);
     });
@@ -135,7 +138,7 @@ describe('issueCertificate', () => {
   it('takes the subject of the authority byte by byte', async () => {
     const subject = Buffer.from('3011310f300d06035504031e06006100620063', 'hex'); // CN=abc, as a BMPString
     const { leaf, chain } = good(
-      await issue({}, made(await pluggedAuthority({ subject: new Uint8Array(subject) }))),
+      await issue({}, authorityOf(await pluggedAuthority({ subject: new Uint8Array(subject) }))),
     );
     expect(leaf.raw.includes(subject)).toBe(true);
     expect(verdict(chain)).toBe('leaf: OK');
@@ -165,8 +168,8 @@ describe('issueCertificate', () => {
     const early = now + 10 * hour + 1_500;
     const end = Math.floor(early / 1_000) * 1_000;
     const root = await testIssuer({ notAfter: early });
-    const byIntermediate = made(await pluggedAuthority({ notAfter: early }));
-    const byRoot = made(await pluggedAuthority({}, root));
+    const byIntermediate = authorityOf(await pluggedAuthority({ notAfter: early }));
+    const byRoot = authorityOf(await pluggedAuthority({}, root));
     for (const authority of [byIntermediate, byRoot]) {
       const { leaf } = good(await issue({ validity: 0n }, authority));
       expect(Date.parse(leaf.validTo)).toBe(end);
@@ -198,7 +201,7 @@ describe('issueCertificate', () => {
     const [root, next] = await Promise.all([testIssuer(), testIssuer({ subject: 'CN=next' })]);
     const parts = await pluggedAuthority({}, root);
     const roots = next.certificate + root.certificate + root.certificate;
-    const { chain } = good(await issue({}, made({ ...parts, roots })));
+    const { chain } = good(await issue({}, authorityOf({ ...parts, roots })));
     expect(chain.at(-1)).toBe(next.certificate + root.certificate);
     expect(verdict(chain)).toBe('leaf: OK');
   });

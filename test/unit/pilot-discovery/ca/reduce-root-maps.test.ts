@@ -39,11 +39,14 @@ const written = (namespace: string, status?: number, pause = 0): RootMapsChange 
   failure: status === undefined ? undefined : { reason: `status ${status}`, status, pause },
 });
 
-/** A run: `at` gives a change at a time, and returns what is written then, or how long to wait. */
+/**
+ * A run: `effectsAt` gives a change at a time, and returns what is written then, or how long to
+ * wait.
+ */
 function run(...first: readonly RootMapsChange[]) {
   let state: RootMapsState = nothingPublished;
   const news: RootMapsNews[] = [];
-  const at = (now: number, ...changes: readonly RootMapsChange[]) => {
+  const effectsAt = (now: number, ...changes: readonly RootMapsChange[]) => {
     let effects: readonly RootMapsEffect[] = [];
     for (const change of changes) {
       const [next, more] = reduceRootMaps(state, { ...change, now, random: 0.5 });
@@ -53,7 +56,12 @@ function run(...first: readonly RootMapsChange[]) {
     }
     return effects.map((effect) => (effect.type === 'write' ? effect.namespace : effect.pause));
   };
-  return { at, news, first: at(0, ...first), types: () => news.map(({ type }) => type) };
+  return {
+    effectsAt,
+    news,
+    first: effectsAt(0, ...first),
+    types: () => news.map(({ type }) => type),
+  };
 }
 const everything = (...names: readonly string[]) => [
   bundle('a'),
@@ -72,7 +80,7 @@ describe('what is written', () => {
   });
 
   it('is nothing for a bundle that only those need who have another one', () => {
-    const { at, first, types } = run(
+    const { effectsAt, first, types } = run(
       {
         type: 'bundle',
         bundle: { text: '', digest: 'blank', isFor: 'namespaces that have one' },
@@ -82,18 +90,20 @@ describe('what is written', () => {
       maps('all', { b: 'old', c: 'blank' }),
     );
     expect(first).toEqual(['b']);
-    expect(at(1, { type: 'lost', kind: 'maps', cause: 403, reason: 'no right' })).toEqual([]);
+    expect(effectsAt(1, { type: 'lost', kind: 'maps', cause: 403, reason: 'no right' })).toEqual(
+      [],
+    );
     expect(types()).toEqual([]);
   });
 
   it('is one ConfigMap after another, 10 ms apart, and then the news', () => {
-    const { at, first, news } = run(...everything('a', 'b'));
+    const { effectsAt, first, news } = run(...everything('a', 'b'));
     expect(first).toEqual(['a']);
-    expect(at(5, written('a'))).toEqual([10]);
-    expect(at(6, maps('changed', { a: 'a' }))).toEqual([9]);
-    expect(at(15, { type: 'due' })).toEqual(['b']);
+    expect(effectsAt(5, written('a'))).toEqual([10]);
+    expect(effectsAt(6, maps('changed', { a: 'a' }))).toEqual([9]);
+    expect(effectsAt(15, { type: 'due' })).toEqual(['b']);
     expect(news).toEqual([]);
-    at(20, written('b'), maps('changed', { b: 'a' }));
+    effectsAt(20, written('b'), maps('changed', { b: 'a' }));
     expect(news).toEqual([{ type: 'roots-published', digest: 'a', namespaces: 2, written: 2 }]);
   });
 
@@ -109,55 +119,54 @@ describe('what is written', () => {
   });
 
   it('is nothing in the namespaces that istiod leaves out, or that are being removed', () => {
-    const { first, at } = run(
+    const { first, effectsAt } = run(
       ...everything('kube-public', 'kube-node-lease', 'local-path-storage'),
       namespaces('changed', ['gone', undefined]),
     );
     expect(first).toEqual([undefined, undefined]);
-    expect(at(1, namespaces('changed', 'kube-system'))).toEqual(['kube-system']);
+    expect(effectsAt(1, namespaces('changed', 'kube-system'))).toEqual(['kube-system']);
   });
 
   it('is nothing outside the selected namespaces, until they are selected', () => {
     const selector: LabelSelector = [{ operator: 'exists', key: 'mesh' }];
-    const { at, first } = run(
+    const { effectsAt, first } = run(
       bundle('a'),
       selectors(selector),
       namespaces('all', 'out', ['in', { mesh: '' }]),
       maps('all', { in: 'a' }),
     );
     expect(first).toEqual([undefined]);
-    expect(at(1, namespaces('changed', ['out', { mesh: '' }]))).toEqual(['out']);
-    at(2, written('out'), maps('changed', { out: 'a' }));
+    expect(effectsAt(1, namespaces('changed', ['out', { mesh: '' }]))).toEqual(['out']);
+    effectsAt(2, written('out'), maps('changed', { out: 'a' }));
     // What is there stays, and is not repaired, as in istiod.
-    expect(at(20, namespaces('changed', 'out'), maps('changed', { out: undefined }))).toEqual([
-      undefined,
-      undefined,
-    ]);
-    expect(at(30, selectors())).toEqual(['out']);
+    expect(
+      effectsAt(20, namespaces('changed', 'out'), maps('changed', { out: undefined })),
+    ).toEqual([undefined, undefined]);
+    expect(effectsAt(30, selectors())).toEqual(['out']);
   });
 
   it('is everything again with other roots', () => {
-    const { at } = run(
+    const { effectsAt } = run(
       bundle('a'),
       selectors(),
       namespaces('all', 'x', 'y'),
       maps('all', { x: 'a', y: 'a' }),
     );
-    expect(at(1, bundle('a'))).toEqual([]);
-    expect(at(2, bundle('b'))).toEqual(['x']);
+    expect(effectsAt(1, bundle('a'))).toEqual([]);
+    expect(effectsAt(2, bundle('b'))).toEqual(['x']);
   });
 
   it('is the newer roots if they change while the older ones are written', () => {
-    const { at } = run(...everything('x'));
-    expect(at(1, bundle('b'))).toEqual([]);
-    expect(at(2, maps('changed', { x: 'a' }), written('x'))).toEqual([10]);
-    expect(at(12, { type: 'due' })).toEqual(['x']);
+    const { effectsAt } = run(...everything('x'));
+    expect(effectsAt(1, bundle('b'))).toEqual([]);
+    expect(effectsAt(2, maps('changed', { x: 'a' }), written('x'))).toEqual([10]);
+    expect(effectsAt(12, { type: 'due' })).toEqual(['x']);
   });
 
   it('is nothing for a namespace that is gone', () => {
-    const { at } = run(...everything('x', 'y'));
+    const { effectsAt } = run(...everything('x', 'y'));
     expect(
-      at(5, written('x'), namespaces('all', 'x'), maps('all', { x: 'a' })).at(-1),
+      effectsAt(5, written('x'), namespaces('all', 'x'), maps('all', { x: 'a' })).at(-1),
     ).toBeUndefined();
   });
 });
@@ -167,10 +176,10 @@ function published() {
   const all = run(bundle('a'), selectors(), namespaces('all', 'x'), maps('all', { x: 'a' }));
   /** Somebody takes the roots away, the reducer repairs it as soon as it wants to. */
   const loss = (now: number, digest?: string) => {
-    const pause = Number(all.at(now, maps('changed', { x: digest }))[0]);
+    const pause = Number(all.effectsAt(now, maps('changed', { x: digest }))[0]);
     const due = now + pause;
-    expect(all.at(due, { type: 'due' })).toEqual(['x']);
-    all.at(due, maps('changed', { x: 'a' }), written('x'));
+    expect(all.effectsAt(due, { type: 'due' })).toEqual(['x']);
+    all.effectsAt(due, maps('changed', { x: 'a' }), written('x'));
     return pause;
   };
   return { ...all, loss };
@@ -201,60 +210,60 @@ describe('a ConfigMap that somebody has changed or removed', () => {
   });
 
   it('counts as lost once if it changes again before it is written', () => {
-    const { at } = published();
-    expect(at(1_000, maps('changed', { x: 'one' }))).toEqual([200]);
-    expect(at(1_100, maps('changed', { x: 'two' }))).toEqual([100]);
+    const { effectsAt } = published();
+    expect(effectsAt(1_000, maps('changed', { x: 'one' }))).toEqual([200]);
+    expect(effectsAt(1_100, maps('changed', { x: 'two' }))).toEqual([100]);
   });
 
   it('is written again later if the watch does not show what was written', () => {
-    const { at } = run(...everything('x'));
-    expect(at(100, written('x'))).toEqual([10_000]);
-    expect(at(10_100, { type: 'due' })).toEqual(['x']);
-    expect(at(10_100, written('x'))).toEqual([20_000]);
+    const { effectsAt } = run(...everything('x'));
+    expect(effectsAt(100, written('x'))).toEqual([10_000]);
+    expect(effectsAt(10_100, { type: 'due' })).toEqual(['x']);
+    expect(effectsAt(10_100, written('x'))).toEqual([20_000]);
   });
 });
 
 describe('a failure', () => {
   it.each([403, 409, 500])('with status %s is tried again, later and later', (status) => {
-    const { at } = run(...everything('x'));
+    const { effectsAt } = run(...everything('x'));
     let now = 0;
     const pauses = Array.from({ length: 11 }, () => {
-      const pause = Number(at(now, written('x', status))[0]);
+      const pause = Number(effectsAt(now, written('x', status))[0]);
       now += pause;
-      expect(at(now, { type: 'due' })).toEqual(['x']);
+      expect(effectsAt(now, { type: 'due' })).toEqual(['x']);
       return pause / 1_000;
     });
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
   it('waits as long as the API asks for', () => {
-    expect(run(...everything('x')).at(0, written('x', 429, 60_000))).toEqual([60_000]);
+    expect(run(...everything('x')).effectsAt(0, written('x', 429, 60_000))).toEqual([60_000]);
   });
 
   it('in one namespace does not stop the others', () => {
-    const { at, news } = run(...everything('bad', 'good'));
-    expect(at(0, written('bad', 422))).toEqual([1_000]);
-    expect(at(1_000, { type: 'due' })).toEqual(['good']);
-    at(1_000, written('good'), maps('changed', { good: 'a' }));
+    const { effectsAt, news } = run(...everything('bad', 'good'));
+    expect(effectsAt(0, written('bad', 422))).toEqual([1_000]);
+    expect(effectsAt(1_000, { type: 'due' })).toEqual(['good']);
+    effectsAt(1_000, written('good'), maps('changed', { good: 'a' }));
     expect(news).toEqual([]); // the namespace may have been removed at that moment
-    expect(at(1_010, { type: 'due' })).toEqual(['bad']);
-    at(1_010, written('bad', 422));
+    expect(effectsAt(1_010, { type: 'due' })).toEqual(['bad']);
+    effectsAt(1_010, written('bad', 422));
     expect(news).toEqual([{ type: 'roots-unpublished', reason: 'status 422' }]);
   });
 
   it('of everything is one line, and its end another one', () => {
-    const { at, news } = run(...everything('x', 'y'));
-    at(0, written('x', 403));
-    at(1_000, { type: 'due' }, written('y', 403));
-    at(3_000, { type: 'due' }, written('x', 403));
-    at(9_000, { type: 'due' }, written('x'), maps('changed', { x: 'a' }));
-    at(9_010, { type: 'due' }, written('y'), maps('changed', { y: 'a' }));
+    const { effectsAt, news } = run(...everything('x', 'y'));
+    effectsAt(0, written('x', 403));
+    effectsAt(1_000, { type: 'due' }, written('y', 403));
+    effectsAt(3_000, { type: 'due' }, written('x', 403));
+    effectsAt(9_000, { type: 'due' }, written('x'), maps('changed', { x: 'a' }));
+    effectsAt(9_010, { type: 'due' }, written('y'), maps('changed', { y: 'a' }));
     expect(news.map(({ type }) => type)).toEqual(['roots-unpublished', 'roots-published']);
   });
 
   it('to read is one line, its end another one, and nothing is written meanwhile', () => {
     const forbidden = { type: 'lost', kind: 'maps', cause: 403, reason: 'no' } as const;
-    const { at, first, types } = run(
+    const { effectsAt, first, types } = run(
       bundle('a'),
       selectors(),
       namespaces('all', 'x'),
@@ -263,9 +272,9 @@ describe('a failure', () => {
     );
     expect(first).toEqual([]);
     expect(types()).toEqual(['roots-unpublished']);
-    at(1, maps('all', { x: 'a' }), namespaces('changed', ['other', undefined]));
+    effectsAt(1, maps('all', { x: 'a' }), namespaces('changed', ['other', undefined]));
     expect(types()).toEqual(['roots-unpublished']);
-    at(2, { type: 'followed', kind: 'maps' });
+    effectsAt(2, { type: 'followed', kind: 'maps' });
     expect(types()).toEqual(['roots-unpublished', 'roots-published']);
   });
 

@@ -58,7 +58,7 @@ const both = [absent('cacerts'), absent('istio-ca-secret')];
 
 describe('reduceSecrets', () => {
   it('makes a root once the API has answered for both Secrets, in whatever order', () => {
-    for (const one of both) expect(creations(after(one).effects)).toEqual([]);
+    for (const event of both) expect(creations(after(event).effects)).toEqual([]);
     for (const order of [both, both.toReversed()])
       expect(creations(after(...order).effects)).toEqual([{ type: 'create', pause: 0 }]);
   });
@@ -109,10 +109,10 @@ describe('reduceSecrets', () => {
 
   it('keeps an authority while the API is away, and says if its right is gone', () => {
     const valid = validIn('istio-ca-secret');
-    const seen = [absent('cacerts'), valid];
-    expect(after(...seen, lost('no-answer')).state.reading?.type).toBe('authority');
-    expect(after(...seen, lost('refused')).state.reading?.type).toBe('refused');
-    expect(after(...seen, lost('refused'), valid).state.reading?.type).toBe('authority');
+    const events = [absent('cacerts'), valid];
+    expect(after(...events, lost('no-answer')).state.reading?.type).toBe('authority');
+    expect(after(...events, lost('refused')).state.reading?.type).toBe('refused');
+    expect(after(...events, lost('refused'), valid).state.reading?.type).toBe('authority');
   });
 
   it('waits longer after each failure, and as long as the API asks for', () => {

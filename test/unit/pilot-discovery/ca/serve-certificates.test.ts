@@ -47,12 +47,12 @@ let events: CertificateEvent[];
 let authority$: BehaviorSubject<AuthorityState>;
 
 beforeAll(async () => {
-  const made = signingAuthority(await pluggedAuthority(), Date.now());
-  if (!made.ok) throw new Error(made.reason);
+  const result = signingAuthority(await pluggedAuthority(), Date.now());
+  if (!result.ok) throw new Error(result.reason);
   ready = afterReading(noAuthority, {
     type: 'authority',
     path: '',
-    authority: made.authority,
+    authority: result.authority,
     crl: { kind: 'absent' },
   });
 });

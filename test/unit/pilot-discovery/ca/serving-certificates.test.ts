@@ -21,12 +21,12 @@ const day = 86_400_000;
 const names = ['istiod.istio-system.svc', 'localhost', '127.0.0.1'];
 
 async function stateOf(notAfter: number): Promise<AuthorityState> {
-  const made = signingAuthority(await pluggedAuthority({ notAfter }), Date.now());
-  if (!made.ok) throw new Error(made.reason);
+  const result = signingAuthority(await pluggedAuthority({ notAfter }), Date.now());
+  if (!result.ok) throw new Error(result.reason);
   return afterReading(noAuthority, {
     type: 'authority',
     path: '',
-    authority: made.authority,
+    authority: result.authority,
     crl: { kind: 'absent' },
   });
 }
@@ -40,7 +40,7 @@ function served(first: AuthorityState) {
   const authority$ = new BehaviorSubject(first);
   const certificates: ServingCertificate[] = [];
   subscription = servingCertificates(authority$, names).subscribe({
-    next: (one) => certificates.push(one),
+    next: (certificate) => certificates.push(certificate),
     error: fail,
   });
   return { authority$, certificates };

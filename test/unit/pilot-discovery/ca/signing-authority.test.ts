@@ -18,9 +18,9 @@ beforeAll(async () => {
   parts = await pluggedAuthority({}, root);
 });
 
-const reasonOf = (changed: Partial<AuthorityParts>, at = now) => {
-  const made = signingAuthority({ ...parts, ...changed }, at);
-  return made.ok ? 'made' : made.reason;
+const reasonOf = (changed: Partial<AuthorityParts>, time = now) => {
+  const result = signingAuthority({ ...parts, ...changed }, time);
+  return result.ok ? 'made' : result.reason;
 };
 
 describe('signingAuthority', () => {
@@ -31,7 +31,7 @@ describe('signingAuthority', () => {
     ]);
     const middle = await testIssuer({ subject: 'CN=middle' }, root);
     const bottom = await testIssuer({ subject: 'CN=bottom' }, middle);
-    const made = signingAuthority(
+    const result = signingAuthority(
       {
         certificate: bottom.certificate,
         key: bottom.key,
@@ -40,30 +40,30 @@ describe('signingAuthority', () => {
       },
       now,
     );
-    expect(made.ok && made.authority.intermediates).toEqual([
+    expect(result.ok && result.authority.intermediates).toEqual([
       bottom.certificate,
       middle.certificate,
     ]);
   });
 
   it('needs no chain if a root has signed its certificate', () => {
-    const made = signingAuthority({ ...parts, chain: '' }, now);
-    expect(made.ok && made.authority.intermediates).toEqual([parts.certificate]);
+    const result = signingAuthority({ ...parts, chain: '' }, now);
+    expect(result.ok && result.authority.intermediates).toEqual([parts.certificate]);
   });
 
   it('has no intermediates if its certificate is a root', () => {
     const { certificate, key } = root;
-    const made = signingAuthority(
+    const result = signingAuthority(
       { certificate, key, chain: certificate, roots: certificate },
       now,
     );
-    expect(made.ok && made.authority.intermediates).toEqual([]);
+    expect(result.ok && result.authority.intermediates).toEqual([]);
   });
 
   it('is the same again if its files are the same', async () => {
     const fingerprintOf = (changed: Partial<AuthorityParts>) => {
-      const made = signingAuthority({ ...parts, ...changed }, now);
-      return made.ok && made.authority.fingerprint;
+      const result = signingAuthority({ ...parts, ...changed }, now);
+      return result.ok && result.authority.fingerprint;
     };
     const next = await testIssuer({ subject: 'CN=next' });
     expect(fingerprintOf({ roots: `${parts.roots}\n` })).toBe(fingerprintOf({}));
@@ -103,8 +103,8 @@ describe('signingAuthority', () => {
   });
 
   it('uses the root that lasts longest, if several have the same key', async () => {
-    const made = signingAuthority(await pluggedAuthority({}, root), now);
-    expect(made.ok && made.authority.notAfter).toBeGreaterThan(now + 99 * day);
+    const result = signingAuthority(await pluggedAuthority({}, root), now);
+    expect(result.ok && result.authority.notAfter).toBeGreaterThan(now + 99 * day);
   });
 
   it.each([

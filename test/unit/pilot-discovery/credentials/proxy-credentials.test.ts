@@ -134,8 +134,8 @@ describe('the secrets of gateways', () => {
       case: 'tlsCertificate',
       value: { privateKey: inline(pair?.key) },
     });
-    for (const one of [roots, ofGeneric, apart])
-      expect(one?.type).toMatchObject({
+    for (const rootsSecret of [roots, ofGeneric, apart])
+      expect(rootsSecret?.type).toMatchObject({
         case: 'validationContext',
         value: { trustedCa: inline(root) },
       });
@@ -252,7 +252,7 @@ describe('the secrets of gateways', () => {
     kube.put(secret('tls', tls(pair)));
     const all = Array.from({ length: 50 }, () => proxy(['kubernetes://tls']));
     advance(200);
-    expect(all.every((one) => one.names().length === 1)).toBe(true);
+    expect(all.every((connection) => connection.names().length === 1)).toBe(true);
     expect([reviews.length, listed().length]).toEqual([1, 1]);
     proxy(['kubernetes://tls'], { ...caller, serviceAccount: 'second' });
     advance(200);

@@ -35,10 +35,10 @@ const built = (number: number, changedAt: number, builtAt: number): DiscoveryEve
     builtAt,
   },
 });
-const of = { connection: 7, typeUrl: typeUrls.route } as const;
+const routeSubscription = { connection: 7, typeUrl: typeUrls.route } as const;
 const answered = (nonce: string, snapshot: number): DiscoveryEvent => ({
   type: 'answered',
-  ...of,
+  ...routeSubscription,
   nonce,
   snapshot,
   version: 'v',
@@ -53,7 +53,7 @@ const connected: DiscoveryEvent = {
 };
 const rejected: DiscoveryEvent = {
   type: 'rejected',
-  ...of,
+  ...routeSubscription,
   nonce: 'n2',
   reason: 'no',
   names: ['80'],
@@ -73,7 +73,7 @@ const value = (
     ?.samples.find(
       (sample) =>
         (sample.suffix ?? '') === suffix &&
-        Object.entries(labels).every(([key, said]) => sample.labels?.[key] === said),
+        Object.entries(labels).every(([key, labelValue]) => sample.labels?.[key] === labelValue),
     )?.value;
 const statusOf = (view: DiscoveryView, now: number) =>
   (
@@ -87,7 +87,7 @@ describe('what the control plane says of itself', () => {
     const view = after(
       [connected, 0],
       [answered('n1', 1), 5],
-      [{ type: 'accepted', ...of, nonce: 'n1', snapshot: 1 }, 6],
+      [{ type: 'accepted', ...routeSubscription, nonce: 'n1', snapshot: 1 }, 6],
       [answered('n2', 2), 7],
       [rejected, 8],
     );
@@ -108,13 +108,13 @@ describe('what the control plane says of itself', () => {
     const view = [
       [built(2, 2_000, 2_150), 2_150],
       [answered('n2', 2), 2_200],
-      [{ type: 'accepted', ...of, nonce: 'n2', snapshot: 2 }, 2_300],
+      [{ type: 'accepted', ...routeSubscription, nonce: 'n2', snapshot: 2 }, 2_300],
     ] as const;
-    const told = view.reduce((before, [event, now]) => foldView(before, event, now), start);
-    expect(value(told, 'pilot_debounce_time', '_sum')).toBeCloseTo(0.15);
-    expect(value(told, 'pilot_proxy_convergence_time', '_sum')).toBeCloseTo(0.2);
-    expect(value(told, 'pilot_change_to_acked_seconds', '_sum')).toBeCloseTo(0.3);
-    expect(value(told, 'pilot_push_triggers', '', { type: 'config' })).toBe(1);
+    const foldedView = view.reduce((before, [event, now]) => foldView(before, event, now), start);
+    expect(value(foldedView, 'pilot_debounce_time', '_sum')).toBeCloseTo(0.15);
+    expect(value(foldedView, 'pilot_proxy_convergence_time', '_sum')).toBeCloseTo(0.2);
+    expect(value(foldedView, 'pilot_change_to_acked_seconds', '_sum')).toBeCloseTo(0.3);
+    expect(value(foldedView, 'pilot_push_triggers', '', { type: 'config' })).toBe(1);
   });
 
   it('counts the streams of proxies that do not read, and says so', () => {
@@ -131,7 +131,7 @@ describe('what the control plane says of itself', () => {
     const view = after(
       [connected, 0],
       [answered('n1', 1), 5],
-      [{ type: 'written', ...of, bytes: 100, queuedMs: 400, writingMs: 20 }, 6],
+      [{ type: 'written', ...routeSubscription, bytes: 100, queuedMs: 400, writingMs: 20 }, 6],
     );
     expect(value(view, 'pilot_xds_config_size_bytes', '_sum', { type: 'rds' })).toBe(100);
     expect(value(view, 'pilot_xds_config_size_bytes', '_bucket', { type: 'rds', le: '1' })).toBe(0);
@@ -140,8 +140,8 @@ describe('what the control plane says of itself', () => {
   });
 
   it('says why a proxy is sent nothing more of a type', () => {
-    const unsent = (waitsFor: Unsent | undefined, at: number) =>
-      [{ type: 'unsent', connection: 7, typeUrl: typeUrls.route, waitsFor }, at] as const;
+    const unsent = (waitsFor: Unsent | undefined, time: number) =>
+      [{ type: 'unsent', connection: 7, typeUrl: typeUrls.route, waitsFor }, time] as const;
     const routes = (...events: readonly (readonly [DiscoveryEvent, number])[]) =>
       (
         debugAnswers['/debug/syncz']?.(after([connected, 0], ...events), 10) as readonly {
@@ -160,7 +160,7 @@ describe('what the control plane says of itself', () => {
       [connected, 0],
       [built(2, 1_000, 1_150), 1_150],
       [answered('n', 2), 1_160],
-      [{ type: 'accepted', ...of, nonce: 'n', snapshot: 2 }, 1_190],
+      [{ type: 'accepted', ...routeSubscription, nonce: 'n', snapshot: 2 }, 1_190],
     );
     expect(JSON.parse(JSON.stringify(debugAnswers['/debug/trace']?.(view, 0)))).toEqual([
       {
@@ -197,7 +197,7 @@ describe('what the control plane says of itself', () => {
     );
     const late = foldView(
       after(...many),
-      { type: 'accepted', ...of, nonce: 'n', snapshot: 60 },
+      { type: 'accepted', ...routeSubscription, nonce: 'n', snapshot: 60 },
       7_000,
     );
     expect(late.traces.find(({ snapshot }) => snapshot === 60)?.accepted).toEqual({
@@ -220,27 +220,31 @@ describe('what the control plane says of itself', () => {
   });
 
   it('names hosts that two VirtualServices have, where one namespace sees both', () => {
-    const found = (...rules: readonly string[]) =>
+    const duplicates = (...rules: readonly string[]) =>
       [...duplicateHosts(environmentOf(rules.join('\n---\n')).virtualServices)].map(
         ({ host }) => host,
       );
-    expect(found(rule('a', '["*"]'), rule('b', '["*"]'))).toEqual(['full.mesh']);
-    expect(found(rule('a', '["."]'), rule('b', '["."]'))).toEqual([]);
-    expect(found(rule('a', '["*"]'), rule('b', '["*"]', '[ns/gateway]'))).toEqual([]);
-    expect(found(rule('a', '["."]'), rule('b', '[x]'), rule('c', '[y, x]'))).toEqual(['full.mesh']);
-    expect(found(rule('a', '[x]'), rule('b', '[y]'), rule('c', '["*"]'))).toEqual(['full.mesh']);
-    expect(found(rule('a', '[x]'), rule('b', '["*"]'), rule('c', '[y]'))).toHaveLength(2);
+    expect(duplicates(rule('a', '["*"]'), rule('b', '["*"]'))).toEqual(['full.mesh']);
+    expect(duplicates(rule('a', '["."]'), rule('b', '["."]'))).toEqual([]);
+    expect(duplicates(rule('a', '["*"]'), rule('b', '["*"]', '[ns/gateway]'))).toEqual([]);
+    expect(duplicates(rule('a', '["."]'), rule('b', '[x]'), rule('c', '[y, x]'))).toEqual([
+      'full.mesh',
+    ]);
+    expect(duplicates(rule('a', '[x]'), rule('b', '[y]'), rule('c', '["*"]'))).toEqual([
+      'full.mesh',
+    ]);
+    expect(duplicates(rule('a', '[x]'), rule('b', '["*"]'), rule('c', '[y]'))).toHaveLength(2);
   });
 
   it('prints all that a proxy may have in the form of Envoy', () => {
     const environment = environmentOf(entry('full', '[{ address: 10.0.0.9 }]'));
-    const known = {
+    const proxyWithView = {
       environment,
       node: proxyAt(),
       reported: proxyAt(),
       view: viewer(() => undefined).view({ number: 1, environment }, proxyAt()),
     };
-    const dump = proxyAnswers['/debug/config_dump']?.(known) as {
+    const dump = proxyAnswers['/debug/config_dump']?.(proxyWithView) as {
       readonly configs: readonly Readonly<Record<string, unknown>>[];
     };
     const kinds = dump.configs.map((each) => String(each['@type']).split('.').pop());
@@ -258,10 +262,10 @@ describe('what the control plane says of itself', () => {
         connect_timeout: '10s',
       }) as unknown,
     });
-    expect(proxyAnswers['/debug/edsz']?.(known)).toMatchObject([
+    expect(proxyAnswers['/debug/edsz']?.(proxyWithView)).toMatchObject([
       { cluster_name: 'outbound|80||full.mesh' },
     ]);
-    expect(proxyAnswers['/debug/sidecarz']?.(known)).toEqual({});
+    expect(proxyAnswers['/debug/sidecarz']?.(proxyWithView)).toEqual({});
   });
 
   it.each(cases)('prints $name', ({ yaml, id, metadata, locality }) => {
@@ -295,7 +299,11 @@ describe('what the control plane says of itself', () => {
     const sent = after([connected, 0], [answered('n1', 1), 0]);
     expect(statusOf(sent, 1_000)).toBe('SENT');
     expect(statusOf(sent, 30_001)).toBe('STALE');
-    const accepted = foldView(sent, { type: 'accepted', ...of, nonce: 'n1', snapshot: 1 }, 2);
+    const accepted = foldView(
+      sent,
+      { type: 'accepted', ...routeSubscription, nonce: 'n1', snapshot: 1 },
+      2,
+    );
     expect(statusOf(accepted, 40_000)).toBe('SYNCED');
     expect(statusOf(foldView(foldView(accepted, answered('n2', 2), 3), rejected, 4), 5)).toBe(
       'REFUSED',

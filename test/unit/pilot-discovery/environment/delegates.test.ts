@@ -15,7 +15,7 @@ import {
   virtualService,
 } from '../../../support/mesh-resources.ts';
 
-const of = (...upserts: readonly AnyResource[]) => {
+const environmentWith = (...upserts: readonly AnyResource[]) => {
   const [store] = reduceStore(emptyStore(['files']), {
     type: 'changed',
     source: 'files',
@@ -32,7 +32,8 @@ const to = { delegate: { name: 'part', namespace: 'm' } };
 
 /** What the delegate's route becomes. */
 const merged = (outer: Partial<HttpRoute>, inner: Partial<HttpRoute>) =>
-  of(root(route({ ...to, ...outer })), delegate([route(inner)])).virtualServices[0]?.spec.http[0];
+  environmentWith(root(route({ ...to, ...outer })), delegate([route(inner)])).virtualServices[0]
+    ?.spec.http[0];
 /** What the matches of the two become; undefined where the route is left out. */
 const matches = (outer: readonly Partial<HttpMatch>[], inner: readonly Partial<HttpMatch>[]) =>
   merged({ match: outer.map(routeMatch) }, { match: inner.map(routeMatch) })?.match;
@@ -43,13 +44,13 @@ const regex = (value: string) => ({ type: 'regex', value }) as const;
 
 describe('a delegate', () => {
   it('stands where the route leads to it, with hosts of its own namespace, and nowhere else', () => {
-    const { virtualServices, warnings } = of(
+    const { virtualServices, warnings } = environmentWith(
       root(route(toHosts('first')), route(to), route(toHosts('last'))),
       delegate([route(toHosts('one')), route(toHosts('two'))]),
     );
     expect(virtualServices.map(({ name }) => name)).toEqual(['root']);
-    const hosts = virtualServices[0]?.spec.http.map((one) =>
-      one.route[0]?.destination.host.split('.').slice(0, 2).join('.'),
+    const hosts = virtualServices[0]?.spec.http.map((httpRoute) =>
+      httpRoute.route[0]?.destination.host.split('.').slice(0, 2).join('.'),
     );
     expect(hosts).toEqual(['first.n', 'one.m', 'two.m', 'last.n']);
     expect(warnings).toEqual([]);
@@ -64,7 +65,7 @@ describe('a delegate', () => {
       anyResource('VirtualService/m/part', virtualService({ http: [route({})] })),
     ],
   ])('that %s costs the route, and a word', (reason, part) => {
-    const { virtualServices, warnings } = of(
+    const { virtualServices, warnings } = environmentWith(
       root(route(to), route(toHosts('last'))),
       ...(part === undefined ? [] : [part]),
     );
@@ -85,9 +86,9 @@ describe('a delegate', () => {
       'VirtualService/n/part',
       virtualService({ hosts: [], http: [route({})], exportTo: ['.'] }),
     );
-    expect(of(root(route({ delegate: { name: 'part', namespace: '' } })), part).warnings).toEqual(
-      [],
-    );
+    expect(
+      environmentWith(root(route({ delegate: { name: 'part', namespace: '' } })), part).warnings,
+    ).toEqual([]);
   });
 
   it('comes and goes with its root', () => {
@@ -137,15 +138,17 @@ describe('a delegate', () => {
   });
 
   it('matches what both match, each with each', () => {
-    const [one, two] = [{ uri: prefix('/a') }, { uri: prefix('/b') }];
-    expect(matches([one], [])).toMatchObject([one]);
-    expect(matches([], [one])).toMatchObject([one]);
-    expect(matches([one, two], [{ method: exact('GET') }])).toMatchObject([
-      { ...one, method: exact('GET') },
-      { ...two, method: exact('GET') },
+    const [matchA, matchB] = [{ uri: prefix('/a') }, { uri: prefix('/b') }];
+    expect(matches([matchA], [])).toMatchObject([matchA]);
+    expect(matches([], [matchA])).toMatchObject([matchA]);
+    expect(matches([matchA, matchB], [{ method: exact('GET') }])).toMatchObject([
+      { ...matchA, method: exact('GET') },
+      { ...matchB, method: exact('GET') },
     ]);
-    expect(matches([one, two], [{ uri: exact('/b/c') }])).toMatchObject([{ uri: exact('/b/c') }]);
-    expect(matches([one], [{ uri: exact('/a/c') }, { uri: exact('/z') }])).toBeUndefined();
+    expect(matches([matchA, matchB], [{ uri: exact('/b/c') }])).toMatchObject([
+      { uri: exact('/b/c') },
+    ]);
+    expect(matches([matchA], [{ uri: exact('/a/c') }, { uri: exact('/z') }])).toBeUndefined();
     const [outer, inner] = [
       { name: 'o', headers: { a: exact('1') }, sourceLabels: { x: 'y' }, port: 80 },
       { name: 'i', headers: { b: exact('2') } },

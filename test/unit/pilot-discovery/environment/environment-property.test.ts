@@ -158,8 +158,8 @@ const resources: fc.Arbitrary<AnyResource> = fc
       slices.map((spec) => anyResource(`EndpointSlice/${namespace}/${name}`, spec, { createdMs })),
       fc
         .tuple(pods, labels)
-        .map(([spec, its]) =>
-          anyResource(`Pod/${namespace}/${name}`, spec, { createdMs, labels: its }),
+        .map(([spec, podLabels]) =>
+          anyResource(`Pod/${namespace}/${name}`, spec, { createdMs, labels: podLabels }),
         ),
       virtualServices.map((spec) =>
         anyResource(`VirtualService/${namespace}/${name}`, spec, { createdMs }),
@@ -241,11 +241,11 @@ describe('buildEnvironment', () => {
 
   it('keeps what no change has touched, also of what came back as it was', () => {
     fc.assert(
-      fc.property(fc.array(events, { maxLength: 10 }), resources, (before, one) => {
+      fc.property(fc.array(events, { maxLength: 10 }), resources, (before, touched) => {
         let store = emptyStore(['files', 'others']);
         for (const event of before) [store] = reduceStore(store, event);
         const environment = fromScratch(store);
-        const kind = one.kind === 'Sidecar' ? 'PeerAuthentication' : 'Sidecar';
+        const kind = touched.kind === 'Sidecar' ? 'PeerAuthentication' : 'Sidecar';
         const other = {
           ...resource('Sidecar/n/s', {
             workloadSelector: undefined,

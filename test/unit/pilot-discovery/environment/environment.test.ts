@@ -31,7 +31,7 @@ const storeOf = (resources: readonly AnyResource[], mesh = defaultMeshConfig): S
       removes: [],
     },
   )[0];
-const of = (...resources: readonly AnyResource[]): Environment =>
+const environmentWith = (...resources: readonly AnyResource[]): Environment =>
   buildEnvironment(undefined, storeOf(resources), noChanges, 'cluster.local', 'reached');
 
 /** `ADDRESS:PORT` of a port, with what `more` shows of each. */
@@ -44,7 +44,7 @@ const served = (
   endpoints
     .get(service)
     ?.get(port)
-    ?.map((one) => `${one.address}:${one.port}${more(one)}`);
+    ?.map((endpoint) => `${endpoint.address}:${endpoint.port}${more(endpoint)}`);
 
 const http = { number: 80, name: 'http', protocol: 'http', targetPort: undefined } as const;
 
@@ -55,14 +55,16 @@ describe('buildEnvironment: endpoints', () => {
       workload({ address: '10.0.0.1', ports: { http: 7 } }),
       workload({ address: 'unix:///run/s', ports: { http: 7 } }),
     ];
-    const environment = of(anyResource('ServiceEntry/n/s', serviceEntry({ ports, endpoints })));
+    const environment = environmentWith(
+      anyResource('ServiceEntry/n/s', serviceEntry({ ports, endpoints })),
+    );
     expect(served(environment, 'n/a.com')).toEqual(['10.0.0.1:7', '/run/s:0']);
     expect(served(environment, 'n/a.com', 81)).toEqual(['10.0.0.1:9000', '/run/s:0']);
   });
 
   it('has what else is said of an endpoint, and the identity of its account', () => {
     const locality = 'region/zone/sub';
-    const said = workload({
+    const endpoint = workload({
       locality,
       network: 'net',
       weight: 3,
@@ -72,7 +74,7 @@ describe('buildEnvironment: endpoints', () => {
     });
     const mesh = { ...defaultMeshConfig, trustDomain: 'td' };
     const store = storeOf(
-      [anyResource('ServiceEntry/n/s', serviceEntry({ endpoints: [said] }))],
+      [anyResource('ServiceEntry/n/s', serviceEntry({ endpoints: [endpoint] }))],
       mesh,
     );
     expect(
@@ -115,14 +117,18 @@ describe('buildEnvironment: endpoints', () => {
   ])('has the mode of TLS %s as the label says, else as there is an account', (mode, endpoint) => {
     const inline = anyResource('ServiceEntry/n/s', serviceEntry({ endpoints: [endpoint] }));
     const selecting = anyResource('ServiceEntry/m/s', serviceEntry({ workloadSelector: {} }));
-    const environment = of(inline, selecting, anyResource('WorkloadEntry/m/w', endpoint));
+    const environment = environmentWith(
+      inline,
+      selecting,
+      anyResource('WorkloadEntry/m/w', endpoint),
+    );
     for (const service of ['n/a.com', 'm/a.com'])
       expect(environment.endpoints.get(service)?.get(80)?.[0]?.tlsMode).toBe(mode);
   });
 
   it('has the WorkloadEntries of the namespace that a selector selects, oldest first', () => {
     const labels = { app: 'x', v: '1' };
-    const environment = of(
+    const environment = environmentWith(
       anyResource('ServiceEntry/n/s', serviceEntry({ workloadSelector: { app: 'x' } })),
       anyResource(
         'ServiceEntry/n/both',
@@ -146,7 +152,7 @@ describe('buildEnvironment: endpoints', () => {
 
   it('has the host itself for DNS without endpoints, and nothing where the client knows the address', () => {
     const ports = [{ ...http, targetPort: 8080 }];
-    const environment = of(
+    const environment = environmentWith(
       anyResource(
         'ServiceEntry/n/dns',
         serviceEntry({ hosts: ['a.com', 'b.com'], ports, resolution: 'dns' }),
@@ -172,22 +178,22 @@ describe('buildEnvironment: endpoints', () => {
   });
 
   it('joins the endpoints of entries with the same host in a namespace, by number of the port', () => {
-    const at = (address: string) => ({ endpoints: [workload({ address })] });
-    const environment = of(
-      anyResource('ServiceEntry/n/b', serviceEntry({ ...at('1') })),
+    const endpointsAt = (address: string) => ({ endpoints: [workload({ address })] });
+    const environment = environmentWith(
+      anyResource('ServiceEntry/n/b', serviceEntry({ ...endpointsAt('1') })),
       anyResource(
         'ServiceEntry/n/c',
-        serviceEntry({ ...at('2'), ports: [{ ...http, targetPort: 8080 }] }),
+        serviceEntry({ ...endpointsAt('2'), ports: [{ ...http, targetPort: 8080 }] }),
       ),
       anyResource(
         'ServiceEntry/n/d',
-        serviceEntry({ ...at('3'), ports: [{ ...http, name: 'web' }] }),
+        serviceEntry({ ...endpointsAt('3'), ports: [{ ...http, name: 'web' }] }),
       ),
       anyResource(
         'ServiceEntry/n/e',
-        serviceEntry({ ...at('5'), ports: [{ ...http, number: 81 }] }),
+        serviceEntry({ ...endpointsAt('5'), ports: [{ ...http, number: 81 }] }),
       ),
-      anyResource('ServiceEntry/m/s', serviceEntry({ ...at('4') })),
+      anyResource('ServiceEntry/m/s', serviceEntry({ ...endpointsAt('4') })),
     );
     expect(served(environment, 'n/a.com')).toEqual(['1:80', '2:8080', '3:80']);
     expect(served(environment, 'n/a.com', 81)).toEqual(['5:81']);
@@ -197,7 +203,7 @@ describe('buildEnvironment: endpoints', () => {
 
 describe('buildEnvironment: services and rules', () => {
   it('has the oldest of a host first, then by namespace and name', () => {
-    const environment = of(
+    const environment = environmentWith(
       anyResource('ServiceEntry/b/y', serviceEntry({ hosts: ['a.com', 'b.com'] }), {
         createdMs: 5,
       }),

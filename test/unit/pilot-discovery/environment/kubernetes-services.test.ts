@@ -6,7 +6,7 @@ import { canonical } from '../../../support/golden.ts';
 
 /** The services, and where each port of them is served: what is everywhere alike is left out. */
 function toldBy({ services, endpoints }: Environment): string {
-  const told = [...services.values()].flat().map((service) => {
+  const shownServices = [...services.values()].flat().map((service) => {
     const { host, name, namespace, addresses, aliases, ports } = service;
     const { resolution, exportTo, subjectAltNames } = service;
     return {
@@ -31,17 +31,17 @@ function toldBy({ services, endpoints }: Environment): string {
       ),
     };
   });
-  return stringify(told, { sortMapEntries: true });
+  return stringify(shownServices, { sortMapEntries: true });
 }
 
-const pod = (name: string, of: string, labels = 'app: web') =>
-  `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name}, namespace: shop, labels: { ${labels} } }\n${of}\n`;
+const pod = (name: string, fields: string, labels = 'app: web') =>
+  `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name}, namespace: shop, labels: { ${labels} } }\n${fields}\n`;
 const entry = (name: string, spec: string) =>
   `apiVersion: networking.istio.io/v1\nkind: WorkloadEntry\nmetadata: { name: ${name}, namespace: shop }\nspec: ${spec}\n`;
 const service = (spec: string, metadata = '{ name: web, namespace: shop }') =>
   `apiVersion: v1\nkind: Service\nmetadata: ${metadata}\nspec: ${spec}\n`;
-const slice = (members: string, name = 'web-1', of = 'web') =>
-  `apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: { name: ${name}, namespace: shop, labels: { kubernetes.io/service-name: ${of} } }\naddressType: IPv4\n${members}\n`;
+const slice = (members: string, name = 'web-1', serviceName = 'web') =>
+  `apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: { name: ${name}, namespace: shop, labels: { kubernetes.io/service-name: ${serviceName} } }\naddressType: IPv4\n${members}\n`;
 const endpoints = (subsets: string, labels = '') =>
   `apiVersion: v1\nkind: Endpoints\nmetadata: { name: web, namespace: shop${labels} }\nsubsets: ${subsets}\n`;
 const web = 'host: web.shop.svc.cluster.local, name: shop/web, resolution: static';
@@ -392,21 +392,27 @@ status: { podIP: 10.0.0.1, qosClass: Burstable }
     const before = environmentOf(with_('10.0.0.1'));
     const after = environmentOf(with_('10.0.0.2'), { before });
     expect(after.services).toBe(before.services);
-    const changed = [...after.endpoints].filter(([key, its]) => before.endpoints.get(key) !== its);
+    const changed = [...after.endpoints].filter(
+      ([key, byPort]) => before.endpoints.get(key) !== byPort,
+    );
     expect(changed.map(([key]) => key)).toEqual(['shop/web.shop.svc.cluster.local']);
   });
 
   it('Endpoints that change, and a Pod of theirs that comes, change the endpoints', () => {
-    const of = (...objects: readonly string[]) =>
+    const withService = (...objects: readonly string[]) =>
       [service('{ ports: [{ port: 80 }] }'), ...objects].join('---\n');
-    const at = (address: string) =>
+    const endpointsAt = (address: string) =>
       endpoints(
         `[{ addresses: [{ ip: ${address}, targetRef: { kind: Pod, name: a } }], ports: [{ port: 80 }] }]`,
       );
-    const own = pod('a', 'status: { podIP: 10.0.0.1 }');
-    let before = environmentOf(of());
-    const texts = [of(at('10.0.0.1')), of(at('10.0.0.1'), own), of(at('10.0.0.2'), own)];
-    const addresses = [...texts, of(endpoints('[]'), own)].map((text) => {
+    const targetPod = pod('a', 'status: { podIP: 10.0.0.1 }');
+    let before = environmentOf(withService());
+    const texts = [
+      withService(endpointsAt('10.0.0.1')),
+      withService(endpointsAt('10.0.0.1'), targetPod),
+      withService(endpointsAt('10.0.0.2'), targetPod),
+    ];
+    const addresses = [...texts, withService(endpoints('[]'), targetPod)].map((text) => {
       before = environmentOf(text, { before });
       const all = before.endpoints.get('shop/web.shop.svc.cluster.local')?.get(80) ?? [];
       return all.map(({ address, key }) => `${address} of ${key}`);

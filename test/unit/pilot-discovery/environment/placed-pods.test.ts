@@ -72,10 +72,9 @@ describe('the locality of a Pod', () => {
   });
 
   it('is that of its own label first', () => {
-    const own = pod('a', '10.0.0.1', ', istio-locality: x.y.z');
-    expect(localities([all, node('topology.kubernetes.io/region: r')].join('---'), own)).toEqual([
-      'r//,r//',
-      'x/y/z,r//',
-    ]);
+    const labelledPod = pod('a', '10.0.0.1', ', istio-locality: x.y.z');
+    expect(
+      localities([all, node('topology.kubernetes.io/region: r')].join('---'), labelledPod),
+    ).toEqual(['r//,r//', 'x/y/z,r//']);
   });
 });

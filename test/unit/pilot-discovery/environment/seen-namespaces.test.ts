@@ -196,7 +196,10 @@ describe('the namespaces that discoverySelectors select', () => {
         // The same content, with the MeshConfig last, and each source at once.
         const again = [
           ...[...store.sources].map(([source, { resources }]) =>
-            changed({ source, upserts: [...eachResource(resources)].map(([, one]) => one) }),
+            changed({
+              source,
+              upserts: [...eachResource(resources)].map(([, resource]) => resource),
+            }),
           ),
           { type: 'mesh', mesh: store.mesh } as const,
         ];
@@ -207,7 +210,7 @@ describe('the namespaces that discoverySelectors select', () => {
 });
 
 describe('the network of the root namespace', () => {
-  const at = (...labels: readonly string[]) => {
+  const networksWith = (...labels: readonly string[]) => {
     let store = emptyStore(['a']);
     let environment: Environment | undefined;
     return labels.map((label) => {
@@ -224,16 +227,13 @@ describe('the network of the root namespace', () => {
   const parts = [service('shop'), slice('shop'), pod('shop', '10.0.0.1')];
 
   it('is that of endpoints in Kubernetes, and follows its label', () => {
-    expect(at('', 'topology.istio.io/network: n', 'topology.istio.io/network: m', '')).toEqual([
-      ',',
-      'n,n',
-      'm,m',
-      ',',
-    ]);
+    expect(
+      networksWith('', 'topology.istio.io/network: n', 'topology.istio.io/network: m', ''),
+    ).toEqual([',', 'n,n', 'm,m', ',']);
   });
 
   it('is not that of a Pod whose own label names one', () => {
     parts[2] = pod('shop', '10.0.0.1', ', topology.istio.io/network: own');
-    expect(at('topology.istio.io/network: n')).toEqual(['n,own']);
+    expect(networksWith('topology.istio.io/network: n')).toEqual(['n,own']);
   });
 });

@@ -103,22 +103,22 @@ describe('reduceStore', () => {
   });
 
   it('gives a key to the first source that has it, and the other a flaw', () => {
-    const two = { source: 'two', path: 'elsewhere', line: 3 };
-    const one = { source: 'one', path: 'here', line: 4 };
-    const of = (origin: typeof one, address: string): AnyResource => ({
+    const secondOrigin = { source: 'two', path: 'elsewhere', line: 3 };
+    const firstOrigin = { source: 'one', path: 'here', line: 4 };
+    const entryOf = (origin: typeof firstOrigin, address: string): AnyResource => ({
       ...entry('x', address),
       origin,
     });
     const [late, none] = reduceStore(
-      after(store, changed('one', [of(one, '1')])),
-      changed('two', [of(two, '2')]),
+      after(store, changed('one', [entryOf(firstOrigin, '1')])),
+      changed('two', [entryOf(secondOrigin, '2')]),
     );
     expect(listed(none)).toEqual(['none']);
-    expect(resourceAt(late.resources, 'WorkloadEntry/n/x')?.origin).toBe(one);
+    expect(resourceAt(late.resources, 'WorkloadEntry/n/x')?.origin).toBe(firstOrigin);
     expect(flawsOf(late)).toEqual([
       {
         key: 'WorkloadEntry/n/x',
-        origin: two,
+        origin: secondOrigin,
         field: '',
         reason: 'this WorkloadEntry/n/x is not used: one has it too (here:4), and comes first',
         severity: 'error',
@@ -126,15 +126,15 @@ describe('reduceStore', () => {
     ]);
 
     const [early, wins] = reduceStore(
-      after(store, changed('two', [of(two, '2')])),
-      changed('one', [of(one, '1')]),
+      after(store, changed('two', [entryOf(secondOrigin, '2')])),
+      changed('one', [entryOf(firstOrigin, '1')]),
     );
     expect(listed(wins)).toEqual(['endpoints', 'WorkloadEntry/n/x']);
     expect(early.resources).toEqual(late.resources);
 
     const [left, falls] = reduceStore(late, changed('one', [], ['WorkloadEntry/n/x']));
     expect(listed(falls)).toEqual(['endpoints', 'WorkloadEntry/n/x']);
-    expect(resourceAt(left.resources, 'WorkloadEntry/n/x')?.origin).toBe(two);
+    expect(resourceAt(left.resources, 'WorkloadEntry/n/x')?.origin).toBe(secondOrigin);
     expect(flawsOf(left)).toEqual([]);
   });
 
@@ -184,20 +184,20 @@ describe('reduceStore', () => {
 });
 
 describe('changeClass', () => {
-  const service = (...of: Parameters<typeof serviceEntry>) =>
-    anyResource('ServiceEntry/n/s', serviceEntry(...of));
-  const at = (address: string) => ({ endpoints: [workload({ address })] });
+  const service = (...fields: Parameters<typeof serviceEntry>) =>
+    anyResource('ServiceEntry/n/s', serviceEntry(...fields));
+  const endpointsAt = (address: string) => ({ endpoints: [workload({ address })] });
 
   it.each([
-    ['endpoints', service(at('1')), service(at('2'))],
+    ['endpoints', service(endpointsAt('1')), service(endpointsAt('2'))],
     ['endpoints', entry('a', '1'), undefined],
-    ['config', service(at('1')), service({ ...at('1'), hosts: ['b.com'] })],
+    ['config', service(endpointsAt('1')), service({ ...endpointsAt('1'), hosts: ['b.com'] })],
     [
       'config',
-      service({ ...at('1'), resolution: 'dns' }),
-      service({ ...at('2'), resolution: 'dns' }),
+      service({ ...endpointsAt('1'), resolution: 'dns' }),
+      service({ ...endpointsAt('2'), resolution: 'dns' }),
     ],
-    ['config', undefined, service(at('1'))],
+    ['config', undefined, service(endpointsAt('1'))],
     ['config', rule('v', 'a'), rule('v', 'b')],
     ['none', rule('v', 'a'), rule('v', 'a')],
     ['none', undefined, undefined],
@@ -205,17 +205,23 @@ describe('changeClass', () => {
 });
 
 describe('mergeChanges', () => {
-  const of = (wide: Changes['class'], ...keys: string[]): Changes => ({
+  const changesOf = (wide: Changes['class'], ...keys: string[]): Changes => ({
     class: wide,
     keys: new Set(keys),
   });
 
   it('has the keys of both, and the wider class', () => {
-    expect(mergeChanges(of('endpoints', 'a', 'b'), of('config', 'b', 'c'))).toEqual(
-      of('config', 'a', 'b', 'c'),
+    expect(mergeChanges(changesOf('endpoints', 'a', 'b'), changesOf('config', 'b', 'c'))).toEqual(
+      changesOf('config', 'a', 'b', 'c'),
     );
-    expect(mergeChanges(of('mesh'), of('endpoints', 'a'))).toEqual(of('mesh', 'a'));
-    expect(mergeChanges(noChanges, of('endpoints', 'a'))).toEqual(of('endpoints', 'a'));
-    expect(mergeChanges(of('endpoints', 'a'), noChanges)).toEqual(of('endpoints', 'a'));
+    expect(mergeChanges(changesOf('mesh'), changesOf('endpoints', 'a'))).toEqual(
+      changesOf('mesh', 'a'),
+    );
+    expect(mergeChanges(noChanges, changesOf('endpoints', 'a'))).toEqual(
+      changesOf('endpoints', 'a'),
+    );
+    expect(mergeChanges(changesOf('endpoints', 'a'), noChanges)).toEqual(
+      changesOf('endpoints', 'a'),
+    );
   });
 });

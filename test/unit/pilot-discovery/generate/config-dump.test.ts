@@ -32,7 +32,7 @@ const viewIn = (metadata: string, mesh = '') =>
 
 /** What Envoy tells of a resource beside the resource itself, of which only the name is left. */
 function outline(value: unknown, inside = ''): unknown {
-  if (Array.isArray(value)) return value.map((one: unknown) => outline(one, inside));
+  if (Array.isArray(value)) return value.map((element: unknown) => outline(element, inside));
   if (typeof value !== 'object' || value === null)
     return inside === 'version_info' ? 'VERSION' : value;
   const fields = value as Readonly<Record<string, unknown>>;
@@ -96,8 +96,10 @@ it.each([
   const mesh = `{ defaultProviders: { tracing: [a] }, extensionProviders: [{ name: a, ${kind}: { service: a.mesh, port: 80, ${token} } }] }`;
   const view = viewIn('', mesh);
   // `pilot-discovery diff` prints one resource, `/debug/config_dump` all of them.
-  const one = [...view.listener.resources.values()].map((each) => resourceJson('listener', each));
-  for (const text of [one, configDump(view)].map((json) => JSON.stringify(json))) {
+  const listeners = [...view.listener.resources.values()].map((each) =>
+    resourceJson('listener', each),
+  );
+  for (const text of [listeners, configDump(view)].map((json) => JSON.stringify(json))) {
     expect(text).toContain('"value":"***"');
     expect(text).not.toContain('sesame');
   }

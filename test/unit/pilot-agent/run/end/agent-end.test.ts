@@ -26,7 +26,7 @@ const lived = {
   startedAt: Date.UTC(2026, 0, 1),
   at: Date.UTC(2026, 0, 2),
 };
-const known = {
+const commonFields = {
   at: '2026-01-02T00:00:00.000Z',
   startedAt: '2026-01-01T00:00:00.000Z',
   pid: 7,
@@ -78,7 +78,7 @@ describe('agentEnd', () => {
     ],
   ])('tells why, after %s', (_, how, code, reason, fix) => {
     expect(agentEnd(lived, how)).toStrictEqual({
-      ...known,
+      ...commonFields,
       code,
       reason,
       ...(fix !== undefined && { fix }),

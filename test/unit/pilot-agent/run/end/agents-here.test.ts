@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 /** Of this test: others may run on this machine. */
-const found = async () =>
+const agentsOfTest = async () =>
   (await agentsHere()).filter(({ configPath }) => configPath.includes(folder));
 const about = (configPath: string): AgentHere => ({
   pid: 7,
@@ -37,14 +37,14 @@ const about = (configPath: string): AgentHere => ({
 async function agent(
   configPath: string,
   uid?: number,
-  said: AgentHere = about(configPath),
+  answer: AgentHere = about(configPath),
 ): Promise<ChildProcess> {
   mkdirSync(configPath, { recursive: true });
   chmodSync(configPath, 0o777);
   const code = `const { announceFolder } = await import(${JSON.stringify(resolve('src/pilot-agent/run/end/agents-here.ts'))});
     const { lockFolder } = await import(${JSON.stringify(resolve('src/pilot-agent/run/start/folder-lock.ts'))});
     ${uid === undefined ? '' : `process.seteuid(${uid});`}
-    await lockFolder(${JSON.stringify(configPath)}, '1', { agent: ${JSON.stringify(said)} });
+    await lockFolder(${JSON.stringify(configPath)}, '1', { agent: ${JSON.stringify(answer)} });
     announceFolder(${JSON.stringify(about(configPath))});
     setInterval(() => undefined, 1000);
     setTimeout(() => console.log('told'), 50);`;
@@ -71,27 +71,27 @@ async function claims(text: string): Promise<void> {
 
 it('an agent is found while it lives, with what it tells', async () => {
   const [first, second] = [await agent(`${folder}/a`), await agent(`${folder}/b`)];
-  expect(await found()).toEqual(
+  expect(await agentsOfTest()).toEqual(
     expect.arrayContaining([about(`${folder}/a`), about(`${folder}/b`)]),
   );
   first.kill('SIGKILL');
   await once(first, 'exit');
-  expect(await found()).toEqual([about(`${folder}/b`)]);
+  expect(await agentsOfTest()).toEqual([about(`${folder}/b`)]);
   second.kill('SIGSTOP'); // it takes connections, and does not answer
-  expect(await found()).toEqual([]);
+  expect(await agentsOfTest()).toEqual([]);
 });
 
 it('an agent is found in a folder with a long path', async () => {
   const long = join(folder, 'x'.repeat(120));
   await agent(long);
-  expect(await found()).toEqual([about(long)]);
+  expect(await agentsOfTest()).toEqual([about(long)]);
 });
 
 it('an agent that would write to a terminal is none', async () => {
-  const said = { ...about(`${folder}/a`), version: '\u001b[2J' };
-  await agent(`${folder}/a`, undefined, said);
+  const answer = { ...about(`${folder}/a`), version: '\u001b[2J' };
+  await agent(`${folder}/a`, undefined, answer);
   await agent(`${folder}/b`);
-  expect(await found()).toEqual([about(`${folder}/b`)]);
+  expect(await agentsOfTest()).toEqual([about(`${folder}/b`)]);
 });
 
 it.each([
@@ -101,16 +101,16 @@ it.each([
   ['a folder where nobody is', () => JSON.stringify(about(folder))],
   ['a folder that is none', () => JSON.stringify(about('/dev/null'))],
   ['what would write to a terminal', () => JSON.stringify(about(`${folder}\u001b[2J`))],
-])('who claims %s is not an agent', async (_, said) => {
-  await claims(said());
-  expect(await found()).toEqual([]);
+])('who claims %s is not an agent', async (_, claim) => {
+  await claims(claim());
+  expect(await agentsOfTest()).toEqual([]);
 });
 
 it('who claims to be an agent is not heard of its ports: the holder of the folder is', async () => {
   await agent(`${folder}/a`);
   await claims(JSON.stringify({ ...about(`${folder}/a`), statusPort: 666 }));
   await claims(JSON.stringify({ ...about(`${folder}/fake`), statusPort: 666 }));
-  expect(await found()).toEqual([about(`${folder}/a`)]);
+  expect(await agentsOfTest()).toEqual([about(`${folder}/a`)]);
 });
 
 const isRoot = process.getuid?.() === 0;
@@ -118,5 +118,5 @@ if (!isRoot) leftOut('an agent of another user beside one’s own (needs root)')
 it.skipIf(!isRoot)('an agent of another user is none beside one’s own', async () => {
   await agent(`${folder}/other`, 65_534);
   await agent(`${folder}/own`);
-  expect(await found()).toEqual([about(`${folder}/own`)]);
+  expect(await agentsOfTest()).toEqual([about(`${folder}/own`)]);
 });

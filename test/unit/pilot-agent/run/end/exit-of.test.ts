@@ -110,11 +110,11 @@ describe('runExit', () => {
       { type: 'failed', reason: 'listen EMFILE' },
       '--statusPort 15020: listen EMFILE',
     ],
-  ])('%s → 69', (_what, last, why, taken) => {
+  ])('%s → 69', (_what, last, why, takenPort) => {
     expect(runExit(last, { agent: initialState }, ports)).toStrictEqual({
       code: 69,
       why,
-      ...(taken !== undefined && { takenPort: taken }),
+      ...(takenPort !== undefined && { takenPort }),
     });
   });
 
@@ -131,7 +131,7 @@ describe('runExit', () => {
     ['/run/envoy.sock', '', undefined],
   ])(
     'an address of Envoy that is in use: %s with the file "%s"',
-    (address, customConfigFile, taken) => {
+    (address, customConfigFile, takenPort) => {
       const agent: AgentState = {
         ...initialState,
         phase: 'stopped',
@@ -143,7 +143,7 @@ describe('runExit', () => {
       ).toStrictEqual({
         code: 69,
         why,
-        ...(taken !== undefined && { takenPort: taken }),
+        ...(takenPort !== undefined && { takenPort }),
       });
     },
   );
@@ -175,7 +175,7 @@ describe('runExit', () => {
       phase: 'stopped',
       outcome: { kind: 'address-denied', address },
     } as const;
-    const told = runExit({ type: 'listening' }, { agent }, { ...ports, customConfigFile });
-    expect(told).toMatchObject({ code: 69, why: expect.stringMatching(why) as string });
+    const exit = runExit({ type: 'listening' }, { agent }, { ...ports, customConfigFile });
+    expect(exit).toMatchObject({ code: 69, why: expect.stringMatching(why) as string });
   });
 });

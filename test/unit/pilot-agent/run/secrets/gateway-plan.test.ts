@@ -6,10 +6,14 @@ import { gatewayPlan } from '../../../../../src/pilot-agent/run/secrets/gateway-
 import { resolved } from '../../../../support/resolved.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-ingress-'));
-const plan = (env: NodeJS.ProcessEnv, role: 'router' | 'sidecar' = 'router', at = folder) => {
+const plan = (
+  env: NodeJS.ProcessEnv,
+  role: 'router' | 'sidecar' = 'router',
+  configPath = folder,
+) => {
   const result = resolved({ env });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return gatewayPlan({ ...result.config, role }, at);
+  return gatewayPlan({ ...result.config, role }, configPath);
 };
 const sds = join(folder, 'sds');
 

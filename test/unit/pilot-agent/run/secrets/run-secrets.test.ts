@@ -102,14 +102,14 @@ describe('the secrets of a run', () => {
     writeCertificates(join(folder, 'given'), await ca.issue());
     put('output', 'no folder');
     start({ PROV_CERT: 'given', OUTPUT_CERTS: 'output' });
-    const told = () =>
+    const loggedWrites = () =>
       signs.flatMap((sign) =>
         sign.type === 'servers-log' && sign.line.event.endsWith('written') ? [sign.line.event] : [],
       );
-    await expect.poll(told).toEqual(['secret.not_written']);
+    await expect.poll(loggedWrites).toEqual(['secret.not_written']);
     rmSync('output');
     writeCertificates(join(folder, 'given'), await ca.issue());
-    await expect.poll(told).toEqual(['secret.not_written', 'secret.written']);
+    await expect.poll(loggedWrites).toEqual(['secret.not_written', 'secret.written']);
   });
 
   it('tell how often their authority was asked, and how often in vain', async () => {
@@ -124,9 +124,9 @@ describe('the secrets of a run', () => {
     );
     const server = await startCaServer(ca, { tls: { roots, chain, key, asksClient: false } });
     const sign = server.answer;
-    server.answer = (asked) =>
+    server.answer = (request) =>
       server.requests.length > 1
-        ? sign(asked)
+        ? sign(request)
         : Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
     try {
       start({

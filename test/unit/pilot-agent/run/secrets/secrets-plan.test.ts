@@ -25,7 +25,8 @@ const put = (path: string, text = 'x') => {
   writeFileSync(join(folder, path), text);
 };
 const token = () => put('var/run/secrets/tokens/istio-token');
-const pair = (at: string) => ['cert-chain.pem', 'key.pem'].forEach((name) => put(join(at, name)));
+const pair = (directory: string) =>
+  ['cert-chain.pem', 'key.pem'].forEach((name) => put(join(directory, name)));
 
 interface Given {
   readonly flags?: GivenFlags;
@@ -47,8 +48,8 @@ function plan({ flags = {}, env = {} }: Given = {}) {
     layers,
   });
   if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
-  const made = secretsPlan(resolved.config);
-  return { ...made, warnings: [...resolved.warnings, ...made.warnings] };
+  const planned = secretsPlan(resolved.config);
+  return { ...planned, warnings: [...resolved.warnings, ...planned.warnings] };
 }
 const custom = (text: string): GivenFlags => {
   put('envoy.json', text);
@@ -149,16 +150,20 @@ describe('whether secrets are served, and how a changed file comes to Envoy', ()
 });
 
 describe('where the certificate of the workload comes from', () => {
-  const files = (at: string) =>
+  const files = (directory: string) =>
     ({
       kind: 'files',
-      paths: { chain: `${at}/cert-chain.pem`, key: `${at}/key.pem`, root: `${at}/root-cert.pem` },
+      paths: {
+        chain: `${directory}/cert-chain.pem`,
+        key: `${directory}/key.pem`,
+        root: `${directory}/root-cert.pem`,
+      },
     }) as const;
   const authority = (address: string) => ({ kind: 'authority', address }) as const;
-  const named = (side: string, at: string) => ({
-    [`ISTIO_META_TLS_${side}_CERT_CHAIN`]: `${at}/cert-chain.pem`,
-    [`ISTIO_META_TLS_${side}_KEY`]: `${at}/key.pem`,
-    [`ISTIO_META_TLS_${side}_ROOT_CERT`]: `${at}/root-cert.pem`,
+  const named = (side: string, directory: string) => ({
+    [`ISTIO_META_TLS_${side}_CERT_CHAIN`]: `${directory}/cert-chain.pem`,
+    [`ISTIO_META_TLS_${side}_KEY`]: `${directory}/key.pem`,
+    [`ISTIO_META_TLS_${side}_ROOT_CERT`]: `${directory}/root-cert.pem`,
   });
   const cases: readonly (readonly [
     what: string,
@@ -312,11 +317,11 @@ describe('an agent of the node', () => {
     (controlPlaneBootstrap, address, hasToken) => {
       if (hasToken) token();
       const without = plan({ flags: { controlPlaneBootstrap } });
-      const { warnings, ...made } = plan({
+      const { warnings, ...withSocket } = plan({
         flags: { controlPlaneBootstrap },
         env: { SDS_ENABLED: 'true', SDS_UDS_PATH: address },
       });
-      expect({ ...made, warnings: without.warnings }).toEqual(without);
+      expect({ ...withSocket, warnings: without.warnings }).toEqual(without);
       expect(warnings.filter((warning) => warning.startsWith('SDS_'))).toHaveLength(
         address === '' ? 1 : 2,
       );

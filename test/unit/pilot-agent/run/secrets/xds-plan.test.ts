@@ -95,15 +95,15 @@ describe('xdsPlan', () => {
   });
 
   it('names the control plane, the names that it has to prove, and the cluster', () => {
-    const made = plan(
+    const planned = plan(
       { discoveryAddress: 'istiod.istio-system.svc:15012', controlPlaneAuthPolicy: 'MUTUAL_TLS' },
       { ISTIO_META_CLUSTER_ID: 'c1' },
     );
-    expect(made?.target).toMatchObject({
+    expect(planned?.target).toMatchObject({
       address: 'istiod.istio-system.svc:15012',
       clusterId: 'c1',
     });
-    expect(made?.target.tls?.names).toContain('DNS:istiod.istio-system.svc');
+    expect(planned?.target.tls?.names).toContain('DNS:istiod.istio-system.svc');
   });
 
   it('trusts the same roots after a reload, also if the workload socket has been removed since', async () => {

@@ -3,7 +3,8 @@ import { differingValues } from '../../../../../src/pilot-agent/run/start/differ
 import { presentConfig } from '../../../../../src/pilot-agent/run/start/present-config.ts';
 import { accepted, type TestConfig } from '../../../../support/resolved.ts';
 
-const values = (said: TestConfig) => differingValues(presentConfig(accepted(said)), ['10.1.2.3']);
+const values = (testConfig: TestConfig) =>
+  differingValues(presentConfig(accepted(testConfig)), ['10.1.2.3']);
 
 it('nothing differs without a word', () => {
   expect(values({})).toBe('');
@@ -19,7 +20,7 @@ it('a value that is given is left out where it is the default', () => {
 });
 
 it('each is written as it was given, and others with their source, without secrets and metadata', () => {
-  const said: TestConfig = {
+  const testConfig: TestConfig = {
     given: { concurrency: '2', discoveryAddress: 'istiod:15012' },
     proxyConfig: {
       drainDuration: '30s',
@@ -32,8 +33,8 @@ it('each is written as it was given, and others with their source, without secre
       ISTIO_META_CLUSTER_ID: 'c',
     },
   };
-  const told = values(said);
-  for (const one of [
+  const differences = values(testConfig);
+  for (const difference of [
     '--concurrency=2',
     '--discoveryAddress=istiod:15012',
     'controlPlaneAuthPolicy=MUTUAL_TLS (--discoveryAddress)',
@@ -43,8 +44,8 @@ it('each is written as it was given, and others with their source, without secre
     'ISTIO_META_CLUSTER_ID=c',
     'id=web-0. ($POD_NAME)',
   ])
-    expect(told.split(', ')).toContain(one);
-  expect(told).not.toMatch(/hush|ISTIO_META_OWNER/);
+    expect(differences.split(', ')).toContain(difference);
+  expect(differences).not.toMatch(/hush|ISTIO_META_OWNER/);
 });
 
 it('a long value is cut', () => {

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const lock = (version = 'test') => lockFolder(folder, version);
-const release = (held: FolderLock) => held.ok && held.release();
+const release = (folderLock: FolderLock) => folderLock.ok && folderLock.release();
 const sockets = () => readdirSync(folder).filter((name) => name.startsWith('agent-'));
 
 /** Another process that holds the folder, and says so. */
@@ -42,8 +42,8 @@ async function holder(): Promise<ChildProcess> {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   children.push(child);
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
-  expect(String(said).trim()).toBe('true');
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(String(output).trim()).toBe('true');
   return child;
 }
 
@@ -73,11 +73,11 @@ it('a folder has one holder, by whatever name it is called, until it is let go o
 it('a socket is its owner’s alone from the moment it is there, whatever the mask is', async () => {
   const before = process.umask(0);
   try {
-    const held$ = lock();
+    const pendingLock = lock();
     const [early = ''] = sockets();
     expect(early).toMatch(/\.new$/);
     expect(statSync(join(folder, early)).mode & 0o777).toBe(0o600);
-    release(await held$);
+    release(await pendingLock);
     expect(process.umask(0)).toBe(0);
   } finally {
     process.umask(before);
@@ -89,10 +89,10 @@ it('a holder that is killed is followed at once', async () => {
   expect(await lock()).toMatchObject({ ok: false, holder: { pid: other.pid, version: 'other' } });
   await end(other);
   expect(sockets()).toHaveLength(1);
-  const held = await lock();
-  expect(held.ok).toBe(true); // who is silent until the time-out would be a holder
+  const folderLock = await lock();
+  expect(folderLock.ok).toBe(true); // who is silent until the time-out would be a holder
   expect(sockets()).toHaveLength(1);
-  release(held);
+  release(folderLock);
 });
 
 it('a holder that is stopped is a holder, and does not say who it is', async () => {
@@ -106,12 +106,12 @@ it('a holder that is stopped is a holder, and does not say who it is', async () 
 it('a holder that is killed while it is asked is none', async () => {
   const other = await holder();
   other.kill('SIGSTOP');
-  const asked = lock();
+  const pendingLock = lock();
   await expect.poll(() => sockets().length).toBe(2);
   await end(other);
-  const held = await asked;
-  expect(held.ok).toBe(true);
-  release(held);
+  const folderLock = await pendingLock;
+  expect(folderLock.ok).toBe(true);
+  release(folderLock);
 });
 
 it('of many that want a folder at the same moment one gets it, whatever the dead have left', async () => {
@@ -119,30 +119,30 @@ it('of many that want a folder at the same moment one gets it, whatever the dead
     writeFileSync(join(folder, `agent-${String(round).padStart(16, '0')}.lock`), 'no socket');
     writeFileSync(join(folder, `agent-${String(round).padStart(16, 'f')}.lock.new`), '');
     const locks = await Promise.all(Array.from({ length: 8 }, () => lock()));
-    const held = locks.filter(({ ok }) => ok);
-    expect(held).toHaveLength(1);
+    const heldLocks = locks.filter(({ ok }) => ok);
+    expect(heldLocks).toHaveLength(1);
     // On a busy machine an answer may be late: then nobody says who it is.
-    expect(locks.flatMap((one) => (one.ok ? [] : (one.holder?.pid ?? process.pid)))).toEqual(
-      Array(7).fill(process.pid),
-    );
+    expect(
+      locks.flatMap((folderLock) => (folderLock.ok ? [] : (folderLock.holder?.pid ?? process.pid))),
+    ).toEqual(Array(7).fill(process.pid));
     expect(sockets()).toHaveLength(1);
-    held.forEach(release);
+    heldLocks.forEach(release);
     expect(sockets()).toEqual([]);
   }
 });
 
 it('who has given way does not hold the folder, though it sees nobody else', async () => {
   for (let round = 0; round < 10; round++) {
-    const asked: Socket[] = [];
-    const slow = createServer((socket) => asked.push(socket.resume())).listen(
+    const connections: Socket[] = [];
+    const slow = createServer((socket) => connections.push(socket.resume())).listen(
       join(folder, 'agent-0000000000000000.lock'),
     );
     await once(slow, 'listening');
     const early = lock();
-    await expect.poll(() => asked.length).toBe(1); // it has looked who else is there
+    await expect.poll(() => connections.length).toBe(1); // it has looked who else is there
     const late = lock();
-    await expect.poll(() => asked.length).toBe(2);
-    for (const socket of asked) socket.end('{"kind":"gives-way"}');
+    await expect.poll(() => connections.length).toBe(2);
+    for (const socket of connections) socket.end('{"kind":"gives-way"}');
     const locks = await Promise.all([early, late]);
     expect(locks.filter(({ ok }) => ok)).toHaveLength(1);
     locks.forEach(release);
@@ -154,21 +154,21 @@ it('who has given way does not hold the folder, though it sees nobody else', asy
 it('a path that is too long for a socket can be held', async () => {
   const long = join(folder, ...Array.from({ length: 4 }, () => 'a'.repeat(60)));
   mkdirSync(long, { recursive: true });
-  const held = await lockFolder(long, 'test');
-  expect(held.ok).toBe(true);
+  const folderLock = await lockFolder(long, 'test');
+  expect(folderLock.ok).toBe(true);
   expect(await lockFolder(long, 'test')).toMatchObject({ ok: false, holder: { pid: process.pid } });
-  release(held);
+  release(folderLock);
   expect(readdirSync(long)).toEqual([]);
 });
 
 it('what is asked without a name is not an agent: nobody gives way to it', async () => {
-  const held = await lock();
+  const folderLock = await lock();
   const socket = connect(join(folder, sockets()[0] ?? ''));
   socket.write('{}');
   const [answer] = (await once(socket, 'data')) as [Buffer];
   expect(JSON.parse(String(answer))).toMatchObject({ kind: 'held', holder: { pid: process.pid } });
   socket.destroy();
-  release(held);
+  release(folderLock);
 });
 
 it('where there can be no socket it says why', async () => {

@@ -6,7 +6,7 @@ import { logFlags } from '../../../../../src/shared/log/log-flags.ts';
 import { presentConfig } from '../../../../../src/pilot-agent/run/start/present-config.ts';
 import { accepted, type TestConfig } from '../../../../support/resolved.ts';
 
-const present = (said: TestConfig = {}) => presentConfig(accepted(said));
+const present = (testConfig: TestConfig = {}) => presentConfig(accepted(testConfig));
 
 it('shows each value with its source, times with their unit, and nothing of a secret', () => {
   const shown = present({

@@ -26,7 +26,7 @@ describe.each(unreadable)('a file of the injection that is %s', (_, make, reason
     process.chdir(before);
     rmSync(folder, { recursive: true });
   });
-  const told = (text: RegExp) => expect.stringMatching(text) as string;
+  const matching = (text: RegExp) => expect.stringMatching(text) as string;
   const mesh = './etc/istio/config/mesh';
 
   it('is passed over beside an Envoy configuration of the user’s, whoever names that', async () => {
@@ -35,11 +35,11 @@ describe.each(unreadable)('a file of the injection that is %s', (_, make, reason
       leftover: [],
     });
     expect(read).toMatchObject({ ok: true, warnings: [] });
-    expect(passedOver.map((one) => one.reason)).toEqual([
-      told(/^mesh file \.\/etc\/istio\/config\/mesh cannot be read: /),
-      told(/^\.\/etc\/istio\/pod\/annotations is ignored: /),
+    expect(passedOver.map((file) => file.reason)).toEqual([
+      matching(/^mesh file \.\/etc\/istio\/config\/mesh cannot be read: /),
+      matching(/^\.\/etc\/istio\/pod\/annotations is ignored: /),
     ]);
-    for (const one of passedOver) expect(one.reason).toMatch(reason);
+    for (const file of passedOver) expect(file.reason).toMatch(reason);
     writeFileSync('agent.yaml', 'customConfigFile: envoy.yaml');
     expect(await readConfig({ given: { config: 'agent.yaml' }, leftover: [] })).toMatchObject({
       ok: true,
@@ -50,7 +50,7 @@ describe.each(unreadable)('a file of the injection that is %s', (_, make, reason
   it('is wrong where it is needed or named', async () => {
     const flaw = {
       ok: false,
-      problems: [{ place: `mesh file ${mesh}`, text: told(/^cannot be read/) }],
+      problems: [{ place: `mesh file ${mesh}`, text: matching(/^cannot be read/) }],
       passedOver: [],
     };
     expect(await readConfig({ given: {}, leftover: [] })).toMatchObject(flaw);
@@ -60,7 +60,7 @@ describe.each(unreadable)('a file of the injection that is %s', (_, make, reason
         given: { customConfigFile: 'envoy.yaml', meshConfig: mesh },
         leftover: [],
       }),
-    ).toMatchObject({ ...flaw, passedOver: [{ reason: told(/annotations/) }] });
+    ).toMatchObject({ ...flaw, passedOver: [{ reason: matching(/annotations/) }] });
   });
 });
 

@@ -61,9 +61,16 @@ describe('what shapes Envoy’s configuration', () => {
       mesh: { discoveryAddress: 'old:1', statusPort: 15_020 },
     };
     const now = { mesh: { discoveryAddress: 'new:2', statusPort: 15_999, concurrency: 3 } };
-    const { validConfig: known, warnings, epoch } = await read(sourceOf(first, now));
-    expect(known?.config).toEqual({ ...accepted(now).config, statusPort: 15_020, concurrency: 2 });
-    expect(known?.sources).toEqual({ ...accepted(now).sources, concurrency: '--concurrency' });
+    const { validConfig, warnings, epoch } = await read(sourceOf(first, now));
+    expect(validConfig?.config).toEqual({
+      ...accepted(now).config,
+      statusPort: 15_020,
+      concurrency: 2,
+    });
+    expect(validConfig?.sources).toEqual({
+      ...accepted(now).sources,
+      concurrency: '--concurrency',
+    });
     expect(warnings).toEqual([
       'statusPort, concurrency: changed, which only a new agent can honour',
     ]);
@@ -88,11 +95,11 @@ describe('what shapes Envoy’s configuration', () => {
       sources: [{ ...files, paths: ['/b'] }],
       environment: { CA_ADDR: 'b:1' },
     });
-    const { validConfig: known, warnings, epoch } = await read(sourceOf(first, now));
+    const { validConfig, warnings, epoch } = await read(sourceOf(first, now));
     expect(warnings).toEqual([
       'minDelay, sources, secrets: changed, which only a new agent can honour',
     ]);
-    expect(known?.config).toMatchObject({
+    expect(validConfig?.config).toMatchObject({
       minDelay: 1_000,
       discoveryAddress: 'new:2',
       sources: [{ paths: ['/a'] }],
@@ -165,8 +172,8 @@ describe('what shapes Envoy’s configuration', () => {
 
   it('names the node as it was at the start', async () => {
     const node = accepted({}).config.node;
-    const { validConfig: known } = await read(sourceOf({}, { addresses: ['10.9.9.9'] }));
-    expect(known?.config.node).toEqual({ ...node, addresses: ['10.9.9.9'] });
+    const { validConfig } = await read(sourceOf({}, { addresses: ['10.9.9.9'] }));
+    expect(validConfig?.config.node).toEqual({ ...node, addresses: ['10.9.9.9'] });
   });
 
   it('has the address of statsd as it is now, and the name in its hash', async () => {

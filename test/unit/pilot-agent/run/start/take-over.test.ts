@@ -26,7 +26,7 @@ describe('what an agent that is gone has left', () => {
     writeFileSync(sharedMemoryOf(baseId), '');
   });
   afterEach(() => {
-    for (const one of processes.splice(0)) one.kill('SIGKILL');
+    for (const child of processes.splice(0)) child.kill('SIGKILL');
     rmSync(sharedMemoryOf(baseId), { force: true });
     rmSync(folder, { recursive: true });
   });
@@ -61,13 +61,13 @@ describe('what an agent that is gone has left', () => {
     lines.flatMap(({ event, ...line }) => (event === 'envoy.orphan_killed' ? [line['pid']] : []));
 
   it('is killed, with its shared memory, and what is not of this folder is left alone', async () => {
-    const [own, other] = [
+    const [orphan, other] = [
       await envoy(),
       await envoy(join(tmpdir(), 'another', 'envoy-admin-address')),
     ];
     expect(await run(false)).toBe(undefined);
-    expect((await once(own, 'exit'))[1]).toBe('SIGKILL');
-    expect(killed()).toEqual([own.pid]);
+    expect((await once(orphan, 'exit'))[1]).toBe('SIGKILL');
+    expect(killed()).toEqual([orphan.pid]);
     expect(existsSync(sharedMemoryOf(baseId))).toBe(false);
     expect(other.exitCode ?? other.signalCode).toBe(null);
   });
@@ -78,9 +78,9 @@ describe('what an agent that is gone has left', () => {
     await run(false);
     expect((await once(other, 'exit'))[1]).toBe('SIGKILL');
     expect(existsSync(sharedMemoryOf(baseId))).toBe(true);
-    const own = await envoy(addressFile, 65_534);
-    const asked = staleEnvoys(addressFile, '');
-    expect(asked.map(({ pid }) => pid)).toEqual([own.pid]);
+    const orphan = await envoy(addressFile, 65_534);
+    const listedEnvoys = staleEnvoys(addressFile, '');
+    expect(listedEnvoys.map(({ pid }) => pid)).toEqual([orphan.pid]);
     process.seteuid?.(65_533);
     try {
       expect(staleEnvoys(addressFile, '')).toEqual([]);

@@ -8,7 +8,7 @@ import {
   awaitedText,
 } from '../../../../../src/pilot-agent/run/state/awaited-authority.ts';
 
-const asked = (at: number): CaEvent => ({ type: 'asked', at, isRetry: at > 0 });
+const requestAt = (time: number): CaEvent => ({ type: 'asked', at: time, isRetry: time > 0 });
 const failed = (reason: string): CaEvent => ({
   type: 'request-failed',
   reason,
@@ -27,18 +27,20 @@ describe('an authority is awaited', () => {
 
   it('from the first request on, with the newest trouble, since the first request', () => {
     expect(play()).toEqual({ stage: 'not asked' });
-    expect(play(asked(0))).toEqual({ ...awaited, reason: 'it has not answered yet' });
-    const later = play(asked(0), failed('connection refused'), asked(60_000));
+    expect(play(requestAt(0))).toEqual({ ...awaited, reason: 'it has not answered yet' });
+    const later = play(requestAt(0), failed('connection refused'), requestAt(60_000));
     expect(later).toEqual({ ...awaited, reason: 'connection refused' });
-    expect(play(asked(0), failed('connection refused'), asked(60_000), failed('busy'))).toEqual({
+    expect(
+      play(requestAt(0), failed('connection refused'), requestAt(60_000), failed('busy')),
+    ).toEqual({
       ...awaited,
       reason: 'busy',
     });
   });
 
   it('until the first certificate is there, and never again', () => {
-    expect(play(asked(0), issued)).toEqual({ stage: 'served' });
-    expect(play(asked(0), issued, asked(1), failed('connection refused'))).toEqual({
+    expect(play(requestAt(0), issued)).toEqual({ stage: 'served' });
+    expect(play(requestAt(0), issued, requestAt(1), failed('connection refused'))).toEqual({
       stage: 'served',
     });
   });

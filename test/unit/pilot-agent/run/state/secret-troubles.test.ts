@@ -35,7 +35,7 @@ const play = (...happened: readonly (SdsEvent | SecretState)[]): SecretTroubles 
     (troubles, each) => ('type' in each ? afterSds(troubles, each) : afterState(troubles, each)),
     noTroubles,
   );
-const said = (...happened: readonly (SdsEvent | SecretState)[]) => {
+const troublesAfter = (...happened: readonly (SdsEvent | SecretState)[]) => {
   const troubles = listTroubles(play(...happened));
   return { reason: secretUnready(troubles, undefined), notes: secretNotes(troubles, undefined) };
 };
@@ -44,7 +44,10 @@ describe('what is wrong with the secrets', () => {
   it.each(['default', 'ROOTCA', 'file-cert:/a~/b', 'file-root:/a'])(
     '%s, which is asked for and is not there, is a reason',
     (name) => {
-      expect(said(misses(name))).toEqual({ reason: `secret ${name}: no such file`, notes: [] });
+      expect(troublesAfter(misses(name))).toEqual({
+        reason: `secret ${name}: no such file`,
+        notes: [],
+      });
     },
   );
 
@@ -68,14 +71,14 @@ describe('what is wrong with the secrets', () => {
   });
 
   it('that of a gateway is a note', () => {
-    expect(said(misses('shop'))).toEqual({
+    expect(troublesAfter(misses('shop'))).toEqual({
       reason: undefined,
       notes: ['secret shop: no such file'],
     });
   });
 
   it('the first is the reason, and the others are notes', () => {
-    expect(said(misses('default'), misses('ROOTCA', 'empty', 2))).toEqual({
+    expect(troublesAfter(misses('default'), misses('ROOTCA', 'empty', 2))).toEqual({
       reason: 'secret default: no such file',
       notes: ['secret ROOTCA: empty'],
     });
@@ -96,12 +99,14 @@ describe('what is wrong with the secrets', () => {
     ],
   ])('%s, which Envoy rejects and has no other of, %s', (name, _, expected) => {
     const nothing = { ...is(name, 'Envoy rejects it: bad key'), served: undefined };
-    expect(said(is(name), nothing, rejects(name))).toEqual(expected);
-    expect(said(is(name), nothing, rejects(name), { type: 'stream-closed', stream: 1 })).toEqual({
+    expect(troublesAfter(is(name), nothing, rejects(name))).toEqual(expected);
+    expect(
+      troublesAfter(is(name), nothing, rejects(name), { type: 'stream-closed', stream: 1 }),
+    ).toEqual({
       reason: undefined,
       notes: [],
     });
-    expect(said(is(name), nothing, rejects(name), is(name))).toEqual({
+    expect(troublesAfter(is(name), nothing, rejects(name), is(name))).toEqual({
       reason: undefined,
       notes: [],
     });
@@ -109,35 +114,40 @@ describe('what is wrong with the secrets', () => {
 
   it.each(['default', 'shop'])('%s, which Envoy rejects and has another of, is a note', (name) => {
     const noted = [`secret ${name} refused: Envoy rejects it: bad key`];
-    expect(said(is(name), is(name, 'Envoy rejects it: bad key'), rejects(name))).toEqual({
+    expect(troublesAfter(is(name), is(name, 'Envoy rejects it: bad key'), rejects(name))).toEqual({
       reason: undefined,
       notes: noted,
     });
   });
 
   it('is over when the secret is served', () => {
-    expect(said(misses('default'), is('default'))).toEqual({ reason: undefined, notes: [] });
+    expect(troublesAfter(misses('default'), is('default'))).toEqual({
+      reason: undefined,
+      notes: [],
+    });
   });
 
   it('is over when nobody asks for it any more', () => {
     expect(
-      said(misses('default'), misses('default', 'no such file', 2), {
+      troublesAfter(misses('default'), misses('default', 'no such file', 2), {
         type: 'stream-closed',
         stream: 1,
       }).reason,
     ).toBeDefined();
-    expect(said(misses('default'), { type: 'stream-closed', stream: 1 }).reason).toBeUndefined();
-    expect(said(misses('default'), { type: 'listening' }).reason).toBeUndefined(); // by a server that came back
+    expect(
+      troublesAfter(misses('default'), { type: 'stream-closed', stream: 1 }).reason,
+    ).toBeUndefined();
+    expect(troublesAfter(misses('default'), { type: 'listening' }).reason).toBeUndefined(); // by a server that came back
   });
 
   it('one that is served, but whose newest reading is refused, is a note of its own, until one is taken or it is forgotten', () => {
     const refused = is('default', 'bad key');
-    expect(said(refused, is('ROOTCA'))).toEqual({
+    expect(troublesAfter(refused, is('ROOTCA'))).toEqual({
       reason: undefined,
       notes: ['secret default refused: bad key'],
     });
-    expect(said(refused, is('default')).notes).toEqual([]);
-    expect(said(refused, { ...is('default'), served: undefined }).notes).toEqual([]);
+    expect(troublesAfter(refused, is('default')).notes).toEqual([]);
+    expect(troublesAfter(refused, { ...is('default'), served: undefined }).notes).toEqual([]);
   });
 
   it('is told once for each secret and reason, and again after the secret was there', () => {

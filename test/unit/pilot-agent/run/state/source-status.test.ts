@@ -65,8 +65,14 @@ describe('how it stands with a source', () => {
       },
       5_000,
     );
-    const asked = { kind: 'files', name: 'watch', as: 'restart', at: '', paths: ['/a'] } as const;
-    const shown = sourcesShown(statuses, [asked]);
+    const unreadSource = {
+      kind: 'files',
+      name: 'watch',
+      as: 'restart',
+      at: '',
+      paths: ['/a'],
+    } as const;
+    const shown = sourcesShown(statuses, [unreadSource]);
     expect(shown).toMatchObject([
       { name: 'watch', kind: 'files', as: 'restart', effect: 'epoch', state: 'unread', hash: '' },
       {

@@ -45,8 +45,8 @@ describe('a certificate of Istio’s authority', () => {
   let token: string;
 
   const issue = (
-    own: Partial<IssueOptions> = {},
-    at: Partial<IstioAuthorityOptions> = {},
+    issueOptions: Partial<IssueOptions> = {},
+    authorityOptions: Partial<IstioAuthorityOptions> = {},
   ): Promise<Issue> => {
     const authority = istioAuthority({
       address: `127.0.0.1:${server.port}`,
@@ -54,16 +54,16 @@ describe('a certificate of Istio’s authority', () => {
       serverName: undefined,
       client: undefined,
       clusterId: 'c1',
-      ...at,
+      ...authorityOptions,
     });
     const issue$ = issueCertificate(authority, {
       token,
-      client: at.client,
+      client: authorityOptions.client,
       trustDomain: 'cluster.local',
       ttl: 3_600_000,
       algorithm: 'ECDSA',
       pkcs8: false,
-      ...own,
+      ...issueOptions,
     });
     const nothing: Issue = { ok: false, reason: 'nothing came', failure: 'refused', took: 0 };
     return lastValueFrom(issue$, { defaultValue: nothing });
@@ -240,15 +240,20 @@ describe('a certificate of Istio’s authority', () => {
 
   it('is waited for as long as it is on its way', async () => {
     const sign = server.answer;
-    server.answer = (asked) => new Promise((done) => setTimeout(() => done(sign(asked)), 300));
+    server.answer = (request) => new Promise((done) => setTimeout(() => done(sign(request)), 300));
     expect((await good()).took).toBeGreaterThanOrEqual(299);
   });
 
   it('comes over TLS from an authority that the root vouches for, which is shown the provisioned pair', async () => {
     server.close();
-    const [own, client] = await Promise.all([ca.issue(), ca.issue()]);
+    const [serverCertificate, client] = await Promise.all([ca.issue(), ca.issue()]);
     server = await startCaServer(ca, {
-      tls: { asksClient: true, roots: ca.rootCert, chain: own.certChain, key: own.key },
+      tls: {
+        asksClient: true,
+        roots: ca.rootCert,
+        chain: serverCertificate.certChain,
+        key: serverCertificate.key,
+      },
     });
     const [roots, chain, key, wrong] = ['root.pem', 'chain.pem', 'key.pem', 'wrong.pem'].map(
       (name) => join(folder, name),
@@ -257,21 +262,25 @@ describe('a certificate of Istio’s authority', () => {
     writeFileSync(chain ?? '', client.certChain);
     writeFileSync(key ?? '', client.key);
     writeFileSync(wrong ?? '', other.rootCert);
-    const at = { roots, serverName: 'localhost', client: { chain: chain ?? '', key: key ?? '' } };
-    await good({ token: join(folder, 'missing') }, at);
+    const authorityOptions = {
+      roots,
+      serverName: 'localhost',
+      client: { chain: chain ?? '', key: key ?? '' },
+    };
+    await good({ token: join(folder, 'missing') }, authorityOptions);
     expect(server.requests).toMatchObject([{ client: 'localhost', authorization: '' }]);
-    expect((await issue({}, { ...at, roots: wrong })).ok).toBe(false);
-    expect(await issue({}, { ...at, roots: join(folder, 'missing') })).toMatchObject({
+    expect((await issue({}, { ...authorityOptions, roots: wrong })).ok).toBe(false);
+    expect(await issue({}, { ...authorityOptions, roots: join(folder, 'missing') })).toMatchObject({
       ok: false,
       reason: expect.stringContaining('missing: ENOENT') as string,
     });
     writeFileSync(token, jwt(1));
-    await good({}, at);
+    await good({}, authorityOptions);
     expect(server.requests.at(-1)).toMatchObject({ client: 'localhost', authorization: '' });
   });
 
   describe('if the pair that it is to be shown does not work', () => {
-    const at = (name: string) => join(folder, name);
+    const pathOf = (name: string) => join(folder, name);
     const cases: readonly (readonly [
       string,
       (issued: Issued, expired: Issued) => Readonly<Record<string, string>>,
@@ -295,23 +304,28 @@ describe('a certificate of Istio’s authority', () => {
       'since it %s, the token stands for it; without one its path is told',
       async (_, files, reason) => {
         server.close();
-        const own = await ca.issue();
+        const serverCertificate = await ca.issue();
         const expired = await ca.issue({
           notBefore: new Date(1_000_000),
           notAfter: new Date(2_000_000),
         });
         server = await startCaServer(ca, {
-          tls: { asksClient: false, roots: ca.rootCert, chain: own.certChain, key: own.key },
+          tls: {
+            asksClient: false,
+            roots: ca.rootCert,
+            chain: serverCertificate.certChain,
+            key: serverCertificate.key,
+          },
         });
         for (const [name, content] of Object.entries({
           'root.pem': ca.rootCert,
-          ...files(own, expired),
+          ...files(serverCertificate, expired),
         }))
-          writeFileSync(at(name), content);
+          writeFileSync(pathOf(name), content);
         const shown = {
-          roots: at('root.pem'),
+          roots: pathOf('root.pem'),
           serverName: 'localhost',
-          client: { chain: at('chain.pem'), key: at('key.pem') },
+          client: { chain: pathOf('chain.pem'), key: pathOf('key.pem') },
         };
         await good({}, shown);
         expect(server.requests).toMatchObject([

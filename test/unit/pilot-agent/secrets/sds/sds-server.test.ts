@@ -91,9 +91,9 @@ describe('sdsServer', () => {
       events.find((each): each is Extract<SdsEvent, { type: T }> => each.type === type),
     );
   const client = () => {
-    const one = sdsClient(socket);
-    clients.push(one);
-    return one;
+    const connection = sdsClient(socket);
+    clients.push(connection);
+    return connection;
   };
   const start = async () => {
     serve();
@@ -110,8 +110,8 @@ describe('sdsServer', () => {
     writeCertificates(folder, issued);
   });
   afterEach(() => {
-    for (const one of clients.splice(0)) one.close();
-    for (const one of running.splice(0)) one.unsubscribe();
+    for (const connection of clients.splice(0)) connection.close();
+    for (const subscription of running.splice(0)) subscription.unsubscribe();
     rmSync(folder, { recursive: true });
   });
 
@@ -312,7 +312,7 @@ describe('sdsServer', () => {
     serve();
     mkdirSync(join(socket, 'mine'), { recursive: true }); // after it was looked whether something is there
     expect((await event('failed')).reason).toMatch(/EISDIR|ENOTEMPTY|EEXIST/);
-    running.splice(0).forEach((one) => one.unsubscribe());
+    running.splice(0).forEach((subscription) => subscription.unsubscribe());
     expect(readdirSync(folder).filter((name) => name.startsWith('SDS'))).toEqual(['SDS']);
     events = [];
     symlinkSync('loop', join(folder, 'loop'));

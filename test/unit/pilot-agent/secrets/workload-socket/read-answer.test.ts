@@ -66,8 +66,8 @@ describe('a certificate from the workload socket', () => {
   });
 
   it('is refused if the key is that of another certificate', async () => {
-    const [one, two] = await Promise.all([svidOf(ca, id), svidOf(ca, id)]);
-    const [chain, key] = [one, two].map(({ secret: { type } }) =>
+    const [first, second] = await Promise.all([svidOf(ca, id), svidOf(ca, id)]);
+    const [chain, key] = [first, second].map(({ secret: { type } }) =>
       type.case === 'tlsCertificate' ? type.value : undefined,
     );
     const value = {

@@ -78,7 +78,7 @@ describe('a probe of the application', () => {
     await expect.poll(() => listening).toBe(true);
     return new Promise<{ status: number; body: string; headers: IncomingHttpHeaders }>(
       (done, fail) => {
-        const asked = httpRequest(
+        const clientRequest = httpRequest(
           { host: '127.0.0.1', port, path, method, headers, agent: false },
           (response) => {
             let body = '';
@@ -88,16 +88,16 @@ describe('a probe of the application', () => {
             );
           },
         );
-        asked.on('error', fail).end();
+        clientRequest.on('error', fail).end();
       },
     );
   }
 
   /** The application of the peers' tests: 200 for two paths, 400 for all others. */
   const application =
-    (seen: Seen[] = []): RequestListener =>
+    (requests: Seen[] = []): RequestListener =>
     ({ url, method, headers }, response) => {
-      seen.push({ url, method, headers });
+      requests.push({ url, method, headers });
       response
         .writeHead(url === '/hello/sunnyvale' || url === '/' ? 200 : 400, { 'x-secret': 'a' })
         .end('body');
@@ -158,8 +158,8 @@ describe('a probe of the application', () => {
   });
 
   it('sends the configured headers over those that came, always by GET, on a connection of its own', async () => {
-    const seen: Seen[] = [];
-    const port = await listen(createServer(application(seen)));
+    const requests: Seen[] = [];
+    const port = await listen(createServer(application(requests)));
     const httpHeaders = [
       { name: 'Host', value: 'host' },
       { name: 'Some-Header', value: 'some-value' },
@@ -168,7 +168,7 @@ describe('a probe of the application', () => {
       { httpGet: { port, httpHeaders } },
       { method: 'POST', headers: { 'some-header': 'other', 'user-agent': 'kube-probe/1.30' } },
     );
-    expect(seen).toMatchObject([
+    expect(requests).toMatchObject([
       {
         method: 'GET',
         url: '/',
@@ -183,11 +183,11 @@ describe('a probe of the application', () => {
   });
 
   it.each([
-    { what: 'follows a redirect to the same host', location: '/hello/sunnyvale', told: [] },
+    { what: 'follows a redirect to the same host', location: '/hello/sunnyvale', expected: [] },
     {
       what: 'counts one that leads elsewhere as success, as the kubelet does, and says so',
       location: 'http://elsewhere.example/',
-      told: [
+      expected: [
         {
           type: 'probe-redirected',
           path: '/app-health/a/readyz',
@@ -195,7 +195,7 @@ describe('a probe of the application', () => {
         },
       ],
     },
-  ])('$what', async ({ location, told }) => {
+  ])('$what', async ({ location, expected }) => {
     const port = await listen(
       createServer(({ url }, response) => {
         if (url === '/hello/sunnyvale') response.end();
@@ -203,14 +203,14 @@ describe('a probe of the application', () => {
       }),
     );
     expect(await probe({ httpGet: { port, path: '/start' } })).toMatchObject({ status: 200 });
-    expect(events.slice(1)).toEqual(told);
+    expect(events.slice(1)).toEqual(expected);
   });
 
   it('passes on a header that came twice as two', async () => {
-    const seen: (readonly string[])[] = [];
+    const headerValues: (readonly string[])[] = [];
     const port = await listen(
       createServer(({ rawHeaders }, response) => {
-        seen.push(
+        headerValues.push(
           rawHeaders.filter(
             (_, index) => rawHeaders[index - (index % 2)] === 'x-twice' && index % 2 === 1,
           ),
@@ -219,22 +219,22 @@ describe('a probe of the application', () => {
       }),
     );
     await probe({ httpGet: { port } }, { headers: { 'x-twice': ['a', 'b, c'] } });
-    expect(seen).toEqual([['a', 'b, c']]);
+    expect(headerValues).toEqual([['a', 'b, c']]);
   });
 
   it('is asked once, where the application leads it back to the agent, which would ask again', async () => {
-    let asked = 0;
+    let requestCount = 0;
     const [agentPort = 0] = await freePorts(1);
     const port = await listen(
       createServer((_, response) => {
-        asked += 1;
+        requestCount += 1;
         response
           .writeHead(302, { location: `http://localhost:${agentPort}/app-health/a/readyz` })
           .end();
       }),
     );
     expect(await probe({ httpGet: { port } }, { port: agentPort })).toMatchObject({ status: 508 });
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
   });
 
   it.each([
@@ -243,15 +243,15 @@ describe('a probe of the application', () => {
   ])(
     'answers $status after $redirects redirects: Go gives up at the tenth',
     async ({ redirects, status }) => {
-      let asked = 0;
+      let requestCount = 0;
       const port = await listen(
         createServer((_, response) => {
-          if (++asked > redirects) response.end();
+          if (++requestCount > redirects) response.end();
           else response.writeHead(302, { location: '/again' }).end();
         }),
       );
       expect(await probe({ httpGet: { port } })).toMatchObject({ status });
-      expect(asked).toBe(10);
+      expect(requestCount).toBe(10);
     },
   );
 
@@ -301,14 +301,14 @@ describe('a probe of the application', () => {
   ])(
     'is a question of grpc.health.v1, over gRPC: $what',
     async ({ answer, ended = answer.length === 0 ? '12' : '0', status }) => {
-      const asked: { path: string | undefined; body: Buffer }[] = [];
+      const requests: { path: string | undefined; body: Buffer }[] = [];
       const server = createHttp2Server();
       server.on('session', (session) => sessions.add(session));
       server.on('stream', (stream, headers) => {
         const pieces: Buffer[] = [];
         stream.on('data', (piece: Buffer) => pieces.push(piece));
         stream.on('end', () => {
-          asked.push({ path: headers[':path'], body: Buffer.concat(pieces) });
+          requests.push({ path: headers[':path'], body: Buffer.concat(pieces) });
           stream.respond(
             { ':status': 200, 'content-type': 'application/grpc' },
             { waitForTrailers: true },
@@ -321,7 +321,7 @@ describe('a probe of the application', () => {
       });
       const port = await listen(server);
       expect(await probe({ grpc: { port, service: 'shop' } })).toMatchObject({ status });
-      expect(asked).toEqual([
+      expect(requests).toEqual([
         {
           path: '/grpc.health.v1.Health/Check',
           body: Buffer.from([0, 0, 0, 0, 6, 10, 4, ...Buffer.from('shop')]),

@@ -7,15 +7,17 @@ import { answers, goVerdicts, reportFile } from '../../../../probes/verdicts.ts'
 
 describe('an odd answer of the application', () => {
   const go = goVerdicts();
-  let own: Readonly<Record<string, OwnVerdict>>;
-  beforeAll(async () => (own = await ownVerdicts(answers)), 60_000);
+  let agentVerdicts: Readonly<Record<string, OwnVerdict>>;
+  beforeAll(async () => (agentVerdicts = await ownVerdicts(answers)), 60_000);
 
   it.each(answers.map(({ name }) => name))(
     'is taken as Go takes it, or the difference has a reason: %s',
     (name) => {
-      const named = deviations.filter(({ names }) => names.includes(name)).flatMap(({ of }) => of);
+      const named = deviations
+        .filter(({ names }) => names.includes(name))
+        .flatMap(({ of: ways }) => ways);
       const differs = (['probe', 'scrape'] as const).filter(
-        (way) => go[name]?.[way] !== own[name]?.[way],
+        (way) => go[name]?.[way] !== agentVerdicts[name]?.[way],
       );
       expect(differs).toEqual(named);
     },
@@ -38,10 +40,10 @@ describe('an odd answer of the application', () => {
     ['a body that is cut off', 'cut_off'],
     ['nothing at all', 'unreachable'],
   ])('gives a scrape without rows a reason that says what: %s, %s', (name, reason) => {
-    expect(own[name]?.reason).toBe(reason);
+    expect(agentVerdicts[name]?.reason).toBe(reason);
   });
 
   it('has a line in the report (npm run probes)', async () => {
-    expect(readFileSync(reportFile, 'utf8')).toBe(await report(go, own));
+    expect(readFileSync(reportFile, 'utf8')).toBe(await report(go, agentVerdicts));
   });
 });

@@ -15,12 +15,12 @@ const none = { defaultValue: undefined };
 
 describe('a probe that fails', () => {
   const subscriptions: Subscription[] = [];
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   let application: Server;
   let status: Server;
   let answers: number;
   beforeEach(async () => {
-    told.length = 0;
+    events.length = 0;
     answers = 503;
     application = createServer((_, response) => response.writeHead(answers).end()).listen(
       0,
@@ -43,7 +43,7 @@ describe('a probe that fails', () => {
     status = createServer((request, response) =>
       subscriptions.push(
         handler(request, response).subscribe({
-          next: (event) => told.push(event),
+          next: (event) => events.push(event),
           error: expect.unreachable,
         }),
       ),
@@ -82,7 +82,9 @@ describe('a probe that fails', () => {
       answers = code;
       expect(await ask()).toMatch(new RegExp(`^${code} `));
     }
-    expect(told).toEqual([503, 500, 503].map((code) => failed(`the application answers ${code}`)));
+    expect(events).toEqual(
+      [503, 500, 503].map((code) => failed(`the application answers ${code}`)),
+    );
   });
 
   it('is told again after it has succeeded', async () => {
@@ -90,7 +92,7 @@ describe('a probe that fails', () => {
       answers = code;
       await ask();
     }
-    expect(told).toEqual([
+    expect(events).toEqual([
       failed('the application answers 503'),
       failed('the application answers 503'),
     ]);
@@ -99,8 +101,8 @@ describe('a probe that fails', () => {
   it('is told for each path', async () => {
     await Promise.all([ask(), ask('b')]);
     await ask('b');
-    expect(told).toHaveLength(2);
-    expect(told).toEqual(
+    expect(events).toHaveLength(2);
+    expect(events).toEqual(
       expect.arrayContaining([
         failed('the application answers 503'),
         failed('the application answers 503', 'b'),
@@ -114,7 +116,7 @@ describe('a probe that fails', () => {
     await expect.poll(() => application.listening).toBe(false);
     expect(await ask()).toBe(`500 connect ECONNREFUSED ::1:${port}\n`);
     expect(await ask()).toMatch(/^500 connect ECONNREFUSED/);
-    expect(told).toEqual([failed(`connect ECONNREFUSED ::1:${port}`)]);
+    expect(events).toEqual([failed(`connect ECONNREFUSED ::1:${port}`)]);
   });
 });
 

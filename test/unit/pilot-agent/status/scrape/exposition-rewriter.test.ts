@@ -14,11 +14,11 @@ function merged(
   to: ExpositionFormat,
   ...sources: readonly Source[]
 ): { readonly text: string; readonly dropped: number } {
-  const taken = new Set<number>();
+  const usedNames = new Set<number>();
   const answer = answerText();
   let dropped = 0;
   for (const { from, lines } of sources) {
-    const rewriter = expositionRewriter(from, to, taken, () => true, answer);
+    const rewriter = expositionRewriter(from, to, usedNames, () => true, answer);
     rewriter.take(Buffer.from(`${lines.join('\n')}\n`), 0, Infinity);
     rewriter.end();
     dropped += rewriter.counts().dropped;

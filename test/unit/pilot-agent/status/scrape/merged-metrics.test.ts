@@ -65,7 +65,7 @@ describe('/stats/prometheus', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  const told: StatusEvent[] = [];
+  const events: StatusEvent[] = [];
   async function agentOver(envoy: Answer, ...applications: readonly Answer[]): Promise<number> {
     const [port = 0] = await freePorts(1);
     const admin = await stub(envoy);
@@ -87,7 +87,7 @@ describe('/stats/prometheus', () => {
       statusServer(port, routes(parts)).subscribe({
         next: (event) => {
           listening ||= event.type === 'listening';
-          told.push(event);
+          events.push(event);
         },
         error: expect.unreachable,
       }),
@@ -101,7 +101,7 @@ describe('/stats/prometheus', () => {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
     return new Promise((done, fail) => {
-      const asked = httpRequest(
+      const clientRequest = httpRequest(
         { host: '127.0.0.1', port, path: '/stats/prometheus', headers, agent: false },
         (response) => {
           const pieces: Buffer[] = [];
@@ -115,7 +115,7 @@ describe('/stats/prometheus', () => {
           );
         },
       );
-      asked.on('error', fail).end();
+      clientRequest.on('error', fail).end();
     });
   }
 
@@ -137,7 +137,7 @@ describe('/stats/prometheus', () => {
     };
   }
 
-  const own = (
+  const agentRows = (
     families: ReadonlyMap<
       string,
       {
@@ -156,7 +156,7 @@ describe('/stats/prometheus', () => {
 
   it('a text that is not an exposition is left out (the Go agent 1.6: passed on, and Prometheus refuses all)', async () => {
     const { text } = await read(await agentOver(says('foo'), says('')));
-    expect(own(text, 'istio_agent_scrape_dropped_rows_total')).toEqual([
+    expect(agentRows(text, 'istio_agent_scrape_dropped_rows_total')).toEqual([
       'envoy envoy 1',
       'application /metrics 0',
     ]);
@@ -211,11 +211,11 @@ describe('/stats/prometheus', () => {
         await agentOver(envoy ? says(envoyText) : failing, app ? says('app 1\n') : refuses),
       );
       expect([text.has('envoy_requests'), text.has('app')]).toEqual([envoy, app]);
-      expect(own(text, 'istio_agent_scrape_source_up')).toEqual([
+      expect(agentRows(text, 'istio_agent_scrape_source_up')).toEqual([
         `envoy envoy ${Number(envoy)}`,
         `application /metrics ${Number(app)}`,
       ]);
-      expect(own(text, 'istio_agent_scrape_failures_total')).toEqual([
+      expect(agentRows(text, 'istio_agent_scrape_failures_total')).toEqual([
         ...(envoy ? [] : ['envoy envoy status 1']),
         ...(app ? [] : ['application /metrics unreachable 1']),
       ]);
@@ -360,16 +360,16 @@ describe('/stats/prometheus', () => {
   ])('is well-formed whatever the application says: $what', async ({ app, has, fault }) => {
     const patient = { 'x-prometheus-scrape-timeout-seconds': '120' };
     const families = await read(await agentOver(says(envoyText), app), patient);
-    for (const [format, found] of Object.entries(families)) {
-      const others = [...found.keys()]
+    for (const [format, familiesByName] of Object.entries(families)) {
+      const others = [...familiesByName.keys()]
         .map((name) => name.replace(/_total$/, ''))
         .filter(
           (name) => !name.startsWith('istio_agent') && !['envoy_requests', 'shared'].includes(name),
         );
       expect(others, format).toEqual(has);
-      expect(found.get('shared')?.rows).toHaveLength(1);
+      expect(familiesByName.get('shared')?.rows).toHaveLength(1);
     }
-    const failures = own(families.text, 'istio_agent_scrape_failures_total');
+    const failures = agentRows(families.text, 'istio_agent_scrape_failures_total');
     expect(failures).toEqual(fault === undefined ? [] : [`application /metrics ${fault} 1`]);
   });
 
@@ -382,7 +382,7 @@ describe('/stats/prometheus', () => {
     expect(performance.now() - started).toBeLessThan(2_000);
     const families = strictExposition(answer.body.toString(), 'text');
     expect([...families.keys()].slice(0, 2)).toEqual(['app_one', 'app_two']);
-    expect(own(families, 'istio_agent_scrape_source_up')).toEqual([
+    expect(agentRows(families, 'istio_agent_scrape_source_up')).toEqual([
       'envoy envoy 0',
       'application /metrics 0',
       'application /metrics 1',
@@ -391,9 +391,9 @@ describe('/stats/prometheus', () => {
   });
 
   it('asks each source for the format of the answer, never for protobuf, and says how long it waits', async () => {
-    const asked: IncomingHttpHeaders[] = [];
+    const requestHeaders: IncomingHttpHeaders[] = [];
     const port = await agentOver(({ headers }, response) => {
-      asked.push(headers);
+      requestHeaders.push(headers);
       response.end();
     });
     const accept =
@@ -405,7 +405,7 @@ describe('/stats/prometheus', () => {
     });
     await scrape(port, { accept: 'text/plain' });
     await scrape(port, { accept: 'text/plain', 'x-prometheus-scrape-timeout-seconds': '3600' });
-    expect(asked).toMatchObject([
+    expect(requestHeaders).toMatchObject([
       {
         accept:
           'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
@@ -434,31 +434,31 @@ describe('/stats/prometheus', () => {
   });
 
   it('answers 16 scrapes at a time, and refuses one more until one of them is through', async () => {
-    const held: ServerResponse[] = [];
-    const port = await agentOver((_, response) => void held.push(response));
+    const openResponses: ServerResponse[] = [];
+    const port = await agentOver((_, response) => void openResponses.push(response));
     // None shares an answer: each has a time-out of its own.
     const wait = (seconds: number) =>
       scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
     const scrapes = Array.from({ length: 16 }, (_, index) => wait(20 + index));
-    await expect.poll(() => held.length).toBe(16);
+    await expect.poll(() => openResponses.length).toBe(16);
     expect((await wait(1)).status).toBe(503);
-    const [first, ...others] = held.splice(0);
+    const [first, ...others] = openResponses.splice(0);
     first?.end();
     await Promise.race(scrapes);
     const next = wait(20);
-    await expect.poll(() => held.length).toBe(1);
+    await expect.poll(() => openResponses.length).toBe(1);
     expect((await wait(1)).status).toBe(503);
-    for (const response of [...others, ...held]) response.end();
+    for (const response of [...others, ...openResponses]) response.end();
     expect((await Promise.all([...scrapes, next])).map(({ status }) => status)).toEqual(
       Array.from({ length: 17 }, () => 200),
     );
   });
 
   it('tells once that an application has too many metrics', async () => {
-    told.splice(0);
+    events.splice(0);
     const port = await agentOver(says(envoyText), says(families(10_001)));
     for (let time = 0; time < 3; time++) expect((await scrape(port)).status).toBe(200);
-    expect(told.filter(({ type }) => type === 'metrics-refused')).toEqual([
+    expect(events.filter(({ type }) => type === 'metrics-refused')).toEqual([
       {
         type: 'metrics-refused',
         source: expect.stringMatching(/^application \d+\/metrics$/) as unknown,
@@ -468,7 +468,7 @@ describe('/stats/prometheus', () => {
   });
 
   it('names once the first row that is left out for each reason', async () => {
-    told.splice(0);
+    events.splice(0);
     const port = await agentOver(
       says(envoyText),
       says('shared 2\n<b>\n<i>\n a 1\nb 1\na{c="\\d"} 1\n'),
@@ -477,7 +477,7 @@ describe('/stats/prometheus', () => {
       expect((await scrape(port)).body.toString()).toContain(
         '\na 1\n# TYPE b untyped\nb 1\na{c="\\\\d"} 1\n',
       );
-    expect(told.filter(({ type }) => type === 'metrics-left-out')).toEqual([
+    expect(events.filter(({ type }) => type === 'metrics-left-out')).toEqual([
       {
         type: 'metrics-left-out',
         source: expect.stringMatching(/^application \d+\/metrics$/) as unknown,
@@ -490,26 +490,26 @@ describe('/stats/prometheus', () => {
 
   it('is large one at a time: the others wait, or have Envoy, a part of the application, and the agent', async () => {
     // The application stops after the part that any answer may have, and goes on when it is let.
-    const held: ServerResponse[] = [];
+    const openResponses: ServerResponse[] = [];
     const port = await agentOver(says(envoyText), (_, response) => {
-      held.push(response);
+      openResponses.push(response);
       response.writeHead(200).write(rows(6_000));
     });
     const wait = (seconds: number) =>
       scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
     const first = wait(30);
-    await expect.poll(() => held.length).toBe(1);
+    await expect.poll(() => openResponses.length).toBe(1);
     const patient = wait(31);
-    await expect.poll(() => held.length).toBe(2);
+    await expect.poll(() => openResponses.length).toBe(2);
     const hasty = strictExposition((await wait(1)).body.toString(), 'text');
-    expect(own(hasty, 'istio_agent_scrape_failures_total')).toEqual([
+    expect(agentRows(hasty, 'istio_agent_scrape_failures_total')).toEqual([
       'application /metrics busy 1',
     ]);
     expect([hasty.get('envoy_requests')?.rows.length, hasty.get('app_rows')?.rows.length]).toEqual([
       1,
       expect.any(Number),
     ]);
-    for (const response of held) response.end('last 1\n');
+    for (const response of openResponses) response.end('last 1\n');
     for (const answer of [first, patient]) {
       const whole = strictExposition((await answer).body.toString(), 'text');
       expect([whole.get('app_rows')?.rows.length, whole.get('last')?.rows.length]).toEqual([
@@ -520,9 +520,9 @@ describe('/stats/prometheus', () => {
 
   it('does not answer its own scrape', async () => {
     let port = 0;
-    let asked = 0;
+    let requestCount = 0;
     const loops: Answer = ({ headers }, response) => {
-      asked++;
+      requestCount++;
       httpRequest({ host: '127.0.0.1', port, path: '/stats/prometheus', headers }, (inner) => {
         response.writeHead(inner.statusCode ?? 0);
         inner.pipe(response);
@@ -530,9 +530,9 @@ describe('/stats/prometheus', () => {
     };
     port = await agentOver(says(envoyText), loops);
     const { text } = await read(port);
-    expect(own(text, 'istio_agent_scrape_failures_total')).toEqual([
+    expect(agentRows(text, 'istio_agent_scrape_failures_total')).toEqual([
       'application /metrics status 1',
     ]);
-    expect(asked).toBe(2); // once for each of the two formats, and not once more by the scrape within
+    expect(requestCount).toBe(2); // once for each of the two formats, and not once more by the scrape within
   });
 });

@@ -43,9 +43,9 @@ async function stage() {
       response.once('close', () => running.unsubscribe());
     }),
   );
-  const asked = () => waiting.length;
+  const questionCount = () => waiting.length;
   return {
-    asked,
+    questionCount,
     say: (text: string) => {
       for (const response of waiting)
         if (!response.writableEnded) response.setHeader('content-type', 'text/plain').end(text);
@@ -77,14 +77,14 @@ async function stage() {
       return { text, goAway: () => request.destroy() };
     },
     /** Waits until Envoy has been asked so many times in all. */
-    questions: (count: number) => expect.poll(asked).toBe(count),
+    questions: (count: number) => expect.poll(questionCount).toBe(count),
   };
 }
 
 const requests = '# TYPE envoy_requests counter\nenvoy_requests 5\n';
 
 it('scrapes that come within 100 ms are one question to Envoy and one answer, compressed for who wants it', async () => {
-  const { scrape, say, questions, asked } = await stage();
+  const { scrape, say, questions, questionCount } = await stage();
   const first = await scrape();
   clock.frame = 100;
   const others = [await scrape(), await scrape({ 'accept-encoding': 'gzip' })];
@@ -93,7 +93,7 @@ it('scrapes that come within 100 ms are one question to Envoy and one answer, co
   const texts = await Promise.all([first, ...others].map(({ text }) => text));
   expect(texts[0]).toContain('\nenvoy_requests 5\n');
   expect(new Set(texts).size).toBe(1);
-  expect(asked()).toBe(1);
+  expect(questionCount()).toBe(1);
 });
 
 it('one that comes later asks anew, whether the first has been answered or not', async () => {

@@ -11,15 +11,15 @@ const rule = {
 };
 const service = { host: 'reviews.test', name: 'reviews.test', namespace: 'shop' };
 const services = [service];
-const said = '{ host: reviews.test, name: reviews.test, namespace: shop }';
+const serviceYaml = '{ host: reviews.test, name: reviews.test, namespace: shop }';
 
 describe('what a cluster says of itself', () => {
-  it.each<[what: string, of: Parameters<typeof clusterMetadata>[0], metadata: string]>([
-    ['its service', { rule: undefined, services }, `services: [${said}]`],
+  it.each<[what: string, facts: Parameters<typeof clusterMetadata>[0], metadata: string]>([
+    ['its service', { rule: undefined, services }, `services: [${serviceYaml}]`],
     [
       'all of its services',
       { rule: undefined, services: [service, { host: 'b.b.svc', name: 'b', namespace: 'b' }] },
-      `services: [${said}, { host: b.b.svc, name: b, namespace: b }]`,
+      `services: [${serviceYaml}, { host: b.b.svc, name: b, namespace: b }]`,
     ],
     [
       'its rule and its subset',
@@ -27,21 +27,21 @@ describe('what a cluster says of itself', () => {
       `
       config: /apis/networking.istio.io/v1/namespaces/shop/destination-rule/reviews
       subset: v1
-      services: [${said}]`,
+      services: [${serviceYaml}]`,
     ],
     [
       'that it is outside of the mesh',
       { rule: undefined, services, isExternal: true },
-      `{ external: true, services: [${said}] }`,
+      `{ external: true, services: [${serviceYaml}] }`,
     ],
     [
       'that its TLS is not of the mesh, so its ALPN stays',
       { rule: undefined, services, isOriginated: true },
-      `{ alpn_override: "false", services: [${said}] }`,
+      `{ alpn_override: "false", services: [${serviceYaml}] }`,
     ],
-  ])('%s', (_, of, metadata) => {
+  ])('%s', (_, facts, metadata) => {
     const inside = metadata.startsWith('services') ? `{ ${metadata} }` : metadata;
-    expect(messageYaml(ClusterSchema, { metadata: clusterMetadata(of) })).toBe(
+    expect(messageYaml(ClusterSchema, { metadata: clusterMetadata(facts) })).toBe(
       canonical(`
 metadata:
   filter_metadata:

@@ -9,15 +9,15 @@ import {
   saidBy,
 } from '../../../../support/generated.ts';
 
-const made = (kind: string) => (name: string, spec: string) => `
+const textOfKind = (kind: string) => (name: string, spec: string) => `
 apiVersion: networking.istio.io/v1
 kind: ${kind}
 metadata: { name: ${name}, namespace: default }
 spec: ${spec}
 ---
 `;
-const entry = made('ServiceEntry');
-const workload = made('WorkloadEntry');
+const entry = textOfKind('ServiceEntry');
+const workload = textOfKind('WorkloadEntry');
 const ports = 'ports: [{ number: 80, name: http, protocol: HTTP }]';
 const reviews = entry(
   'reviews',
@@ -81,12 +81,12 @@ describe('clustersOf', () => {
   });
 
   it('is the same, to the last byte, for the same resources in another order', () => {
-    const [one, other] = [
+    const [clusters, reordered] = [
       clustersOf(environmentOf(reviews + subsets), proxyAt()),
       clustersOf(environmentOf(subsets + reviews), proxyAt()),
     ];
-    expect(other.map(({ name, version }) => [name, version])).toEqual(
-      one.map(({ name, version }) => [name, version]),
+    expect(reordered.map(({ name, version }) => [name, version])).toEqual(
+      clusters.map(({ name, version }) => [name, version]),
     );
   });
 });
@@ -225,13 +225,13 @@ describe('the endpoints of a service', () => {
     const all = [larger, larger, large].map(
       (weight, index) => `{ address: 10.0.0.${index + 1}, weight: ${weight} }`,
     );
-    const said = JSON.stringify(
+    const json = JSON.stringify(
       endpoints(
         entry('e', `{ hosts: [e.test], resolution: STATIC, ${ports}, endpoints: [${all.join()}] }`),
       ),
     );
     const [first = 0, second = 0, third = 0, sum = 0] = [
-      ...said.matchAll(/"load_balancing_weight":(\d+)/g),
+      ...json.matchAll(/"load_balancing_weight":(\d+)/g),
     ].map(([, weight]) => Number(weight));
     expect([first, first / third]).toEqual([second, expect.closeTo(2, 5)]);
     expect(sum).toBe(first + second + third);

@@ -16,7 +16,7 @@ const poolIn = (yaml: string) =>
     : specIn('DestinationRule', `{ host: a.mesh, trafficPolicy: { connectionPool: ${yaml} } }`)
         .trafficPolicy?.connectionPool;
 
-const limits = (own: Readonly<Record<string, number>> = {}): string => {
+const limits = (fields: Readonly<Record<string, number>> = {}): string => {
   const most = 4_294_967_295;
   const all = {
     max_connections: most,
@@ -24,7 +24,7 @@ const limits = (own: Readonly<Record<string, number>> = {}): string => {
     max_requests: most,
     max_retries: most,
     track_remaining: true,
-    ...own,
+    ...fields,
   };
   return `\ncircuit_breakers: { thresholds: [${JSON.stringify(all)}] }`;
 };
@@ -75,11 +75,11 @@ upstream_connection_options:
 
 describe('the HTTP of a cluster', () => {
   const http = (yaml: string) => `{ http: ${yaml} }`;
-  const options = (said: string) => `
+  const options = (yaml: string) => `
 typed_extension_protocol_options:
   envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
     "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
-    ${said.trim().replaceAll('\n', '\n    ')}`;
+    ${yaml.trim().replaceAll('\n', '\n    ')}`;
   const http1 = 'explicit_http_config: { http_protocol_options: {} }';
   const http2 = 'explicit_http_config: { http2_protocol_options: {} }';
   const asCaller =

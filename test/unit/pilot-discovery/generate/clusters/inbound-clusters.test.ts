@@ -36,13 +36,13 @@ const limits = (connections = 4_294_967_295) => `
         max_requests: 4294967295
         max_retries: 4294967295
         track_remaining: true`;
-const cluster = (port: number, said: string, connections?: number) => `
+const cluster = (port: number, yaml: string, connections?: number) => `
 inbound|${port}||:
   name: inbound|${port}||
   alt_stat_name: inbound|${port}||;
   connect_timeout: 10s
   common_lb_config: {}${limits(connections)}
-  ${said.trim().replaceAll('\n', '\n  ')}`;
+  ${yaml.trim().replaceAll('\n', '\n  ')}`;
 const captured = (source = '127.0.0.6') => `
 type: ORIGINAL_DST
 lb_policy: CLUSTER_PROVIDED
@@ -51,11 +51,11 @@ upstream_bind_config: { source_address: { address: "${source}", port_value: 0 } 
 const ofA = (more = '') =>
   `\nmetadata: { filter_metadata: { istio: { services: [{ host: a.mesh, name: a.mesh, namespace: default }]${more} } } }`;
 const ofRule = ', config: /apis/networking.istio.io/v1/namespaces/default/destination-rule/a';
-const options = (said: string) => `
+const options = (yaml: string) => `
 typed_extension_protocol_options:
   envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
     "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
-    ${said.trim().replaceAll('\n', '\n    ')}`;
+    ${yaml.trim().replaceAll('\n', '\n    ')}`;
 
 describe('the clusters of what a workload serves', () => {
   it.each<[what: string, yaml: readonly string[], clusters: string, metadata?: string]>([
@@ -120,7 +120,7 @@ describe('the clusters of what a workload serves', () => {
 });
 
 describe('the cluster of a port of a Sidecar', () => {
-  const at = (address: string, more = '') => `
+  const endpointAt = (address: string, more = '') => `
 type: STATIC
 load_assignment:
   cluster_name: inbound|9080||
@@ -132,29 +132,29 @@ load_assignment:
   const both = 'INSTANCE_IPS: "10.0.0.1,fd00::1"';
   const ipv6 = 'INSTANCE_IPS: "fd00::1"';
 
-  it.each<[endpoint: string, metadata: string, said: string]>([
-    ['127.0.0.1:8080', '', at(socket('127.0.0.1'))],
-    ['0.0.0.0:8080', '', at(socket('10.0.0.1'), bound('127.0.0.6'))],
-    ['unix:///run/a.sock', '', at('{ pipe: { path: /run/a.sock } }', bound('127.0.0.6'))],
-    ['[::]:8080', both, at(socket('fd00::1'), bound('127.0.0.6'))],
-    ['[::]:8080', '', at(socket('::1'))],
-    ['[::1]:8080', both, at(socket('::1'))],
-    ['[::1]:8080', '', at(socket('127.0.0.1'))],
-    ['127.0.0.1:8080', ipv6, at(socket('::1'))],
-    ['0.0.0.0:8080', ipv6, at(socket('127.0.0.1'))],
+  it.each<[endpoint: string, metadata: string, yaml: string]>([
+    ['127.0.0.1:8080', '', endpointAt(socket('127.0.0.1'))],
+    ['0.0.0.0:8080', '', endpointAt(socket('10.0.0.1'), bound('127.0.0.6'))],
+    ['unix:///run/a.sock', '', endpointAt('{ pipe: { path: /run/a.sock } }', bound('127.0.0.6'))],
+    ['[::]:8080', both, endpointAt(socket('fd00::1'), bound('127.0.0.6'))],
+    ['[::]:8080', '', endpointAt(socket('::1'))],
+    ['[::1]:8080', both, endpointAt(socket('::1'))],
+    ['[::1]:8080', '', endpointAt(socket('127.0.0.1'))],
+    ['127.0.0.1:8080', ipv6, endpointAt(socket('::1'))],
+    ['0.0.0.0:8080', ipv6, endpointAt(socket('127.0.0.1'))],
     ['', '', captured()],
-  ])('leads to "%s" of a proxy with %s', (endpoint, metadata, said) => {
-    expect(clustersOf([ingress(endpoint)], metadata)).toBe(canonical(cluster(9080, said)));
+  ])('leads to "%s" of a proxy with %s', (endpoint, metadata, yaml) => {
+    expect(clustersOf([ingress(endpoint)], metadata)).toBe(canonical(cluster(9080, yaml)));
   });
 
   it('has a pool of its own, else that of the Sidecar', () => {
     const pool = (connections: number) => `{ tcp: { maxConnections: ${connections} } }`;
-    const own = ingress('127.0.0.1:8080', `connectionPool: ${pool(5)}`);
-    expect(clustersOf([own])).toBe(canonical(cluster(9080, at(socket('127.0.0.1')), 5)));
+    const ofPort = ingress('127.0.0.1:8080', `connectionPool: ${pool(5)}`);
+    expect(clustersOf([ofPort])).toBe(canonical(cluster(9080, endpointAt(socket('127.0.0.1')), 5)));
     const ofAll = sidecar(
       `{ inboundConnectionPool: ${pool(6)}, ingress: [{ port: { number: 9080, name: tcp, protocol: TCP }, defaultEndpoint: "127.0.0.1:8080" }] }`,
     );
-    expect(clustersOf([ofAll])).toBe(canonical(cluster(9080, at(socket('127.0.0.1')), 6)));
+    expect(clustersOf([ofAll])).toBe(canonical(cluster(9080, endpointAt(socket('127.0.0.1')), 6)));
   });
 
   it('has what a service says of the same port', () => {
@@ -162,7 +162,9 @@ load_assignment:
     expect(
       clustersOf([service(), rule('{ connectionPool: { tcp: { maxConnections: 7 } } }'), same]),
     ).toBe(
-      canonical(cluster(8080, at(socket('127.0.0.1')).replace('9080', '8080') + ofA(ofRule), 7)),
+      canonical(
+        cluster(8080, endpointAt(socket('127.0.0.1')).replace('9080', '8080') + ofA(ofRule), 7),
+      ),
     );
   });
 });
@@ -172,6 +174,6 @@ it.each([
   ['[::]:80', true],
   ['127.0.0.1:80', false],
   ['unix:///0.0.0.0:80', false],
-])('the endpoint %s is at the address of the workload: %s', (endpoint, own) => {
-  expect(standsForOwn(endpoint)).toBe(own);
+])('the endpoint %s is at the address of the workload: %s', (endpoint, standsFor) => {
+  expect(standsForOwn(endpoint)).toBe(standsFor);
 });

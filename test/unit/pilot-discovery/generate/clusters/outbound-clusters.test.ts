@@ -35,7 +35,7 @@ const service = (more: string, port = 'number: 80, name: http, protocol: HTTP') 
   resourceText('ServiceEntry', 'a', `{ hosts: [a.mesh], ports: [{ ${port} }], ${more} }`);
 const rule = (spec: string) => resourceText('DestinationRule', 'a', `{ host: a.mesh, ${spec} }`);
 
-const cluster = (said: string, { subset = '', istio = 'external: true', port = 80 } = {}) => `
+const cluster = (yaml: string, { subset = '', istio = 'external: true', port = 80 } = {}) => `
 outbound|${port}|${subset}|a.mesh:
   name: outbound|${port}|${subset}|a.mesh
   alt_stat_name: outbound|${port}|${subset}|a.mesh;
@@ -43,7 +43,7 @@ outbound|${port}|${subset}|a.mesh:
   circuit_breakers: NONE
   common_lb_config: {}
   metadata: { filter_metadata: { istio: { services: [{ host: a.mesh, name: a.mesh, namespace: default }], ${istio} } } }
-  ${said.trim().replaceAll('\n', '\n  ')}`;
+  ${yaml.trim().replaceAll('\n', '\n  ')}`;
 const eds = (subset = '') => `
 lb_policy: LEAST_REQUEST
 type: EDS

@@ -25,17 +25,18 @@ const service = (more = 'resolution: STATIC', protocol = 'HTTP') =>
     `{ hosts: [a.mesh], location: MESH_INTERNAL, ports: [{ number: 80, name: p, protocol: ${protocol} }], ${more} }`,
   );
 const rule = (spec: string) => resourceText('DestinationRule', 'a', `{ host: a.mesh, ${spec} }`);
-const of = (yaml: readonly string[], gatewayClusters?: 'all', node = router) =>
+const sniClustersOf = (yaml: readonly string[], gatewayClusters?: 'all', node = router) =>
   clustersOf(
     environmentOf(yaml.join('---\n'), gatewayClusters === undefined ? {} : { gatewayClusters }),
     node,
   ).filter(({ name }) => name.startsWith('outbound_.'));
-const names = (...inputs: Parameters<typeof of>) => of(...inputs).map(({ name }) => name);
+const names = (...inputs: Parameters<typeof sniClustersOf>) =>
+  sniClustersOf(...inputs).map(({ name }) => name);
 const sni = 'outbound_.80_._.a.mesh';
 
 /** The clusters, without limits that each has. */
 const printed = (yaml: readonly string[]) =>
-  resourcesYaml(ClusterSchema, of(yaml), (cluster) =>
+  resourcesYaml(ClusterSchema, sniClustersOf(yaml), (cluster) =>
     ['circuit_breakers', 'typed_dns_resolver_config'].reduce(
       (shorter, name) => replacing(name, () => '…')(shorter),
       cluster,

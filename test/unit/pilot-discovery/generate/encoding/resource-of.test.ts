@@ -6,8 +6,8 @@ const body = (text: string) => Buffer.from(text);
 
 describe('a resource of encoded bytes', () => {
   it('has a version by its content, and each key once', () => {
-    const made = resourceOf('a', body('one'), ['x', 'y', 'x']);
-    expect(made).toEqual({
+    const resource = resourceOf('a', body('one'), ['x', 'y', 'x']);
+    expect(resource).toEqual({
       name: 'a',
       version: createHash('sha256').update('one').digest('hex').slice(0, 32),
       body: body('one'),
@@ -16,8 +16,8 @@ describe('a resource of encoded bytes', () => {
   });
 
   it('is the same object for equal content of the same resources', () => {
-    const made = resourceOf('a', body('one'), ['x']);
-    expect(resourceOf('a', body('one'), ['x', 'x'])).toBe(made);
+    const resource = resourceOf('a', body('one'), ['x']);
+    expect(resourceOf('a', body('one'), ['x', 'x'])).toBe(resource);
   });
 
   it.each([
@@ -26,7 +26,7 @@ describe('a resource of encoded bytes', () => {
     ['other resources', () => resourceOf('a', body('one'), ['y'])],
     ['resources in another order', () => resourceOf('a', body('one'), ['y', 'x'])],
   ])('is another object with %s', (_, other) => {
-    const made = resourceOf('a', body('one'), ['x']);
-    expect(other()).not.toBe(made);
+    const resource = resourceOf('a', body('one'), ['x']);
+    expect(other()).not.toBe(resource);
   });
 });

@@ -17,7 +17,7 @@ function assignmentsFor(yaml: readonly string[], node = sidecar): string {
   const addresses = replacing('endpoints', (localities) =>
     (localities as readonly { readonly lb_endpoints?: readonly object[] }[]).flatMap(
       ({ lb_endpoints: all = [] }) =>
-        [...JSON.stringify(all).matchAll(/"address":"([^"]+)"/g)].map(([, at]) => at),
+        [...JSON.stringify(all).matchAll(/"address":"([^"]+)"/g)].map(([, address]) => address),
     ),
   );
   return resourcesYaml(

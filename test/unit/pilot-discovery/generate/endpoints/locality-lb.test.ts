@@ -39,14 +39,14 @@ function placesOf(
   const ruled = trafficPolicy === '' ? '' : `, trafficPolicy: ${trafficPolicy}`;
   const rule = resourceText('DestinationRule', 'a', `{ host: a.mesh${ruled} }`);
   const environment = environmentOf(`${serviceWith(endpoints)}---\n${rule}`);
-  const its = environment.endpoints.get('default/a.mesh')?.get(80) ?? [];
+  const serviceEndpoints = environment.endpoints.get('default/a.mesh')?.get(80) ?? [];
   const spec = environment.destinationRules.get('a.mesh')?.[0]?.spec;
   const policy = localityPolicyOf(policyFor(spec, 80, undefined), distribution, mesh);
-  const all = placed(its, policy, place, (group) => group).map((one) => ({
-    locality: one.locality,
-    priority: one.priority,
-    weight: one.weight,
-    endpoints: one.endpoints.map(({ address }) => Number(address.split('.').pop())),
+  const all = placed(serviceEndpoints, policy, place, (group) => group).map((group) => ({
+    locality: group.locality,
+    priority: group.priority,
+    weight: group.weight,
+    endpoints: group.endpoints.map(({ address }) => Number(address.split('.').pop())),
   }));
   return stringify(all, { sortMapEntries: true });
 }

@@ -15,14 +15,14 @@ const addressesOnly = replacing('lb_endpoints', (endpoints) =>
   [...JSON.stringify(endpoints).matchAll(/"address":"([^"]+)"/g)].map(([, address]) => address),
 );
 
-const own = (yaml: string) =>
+const assignmentIn = (yaml: string) =>
   resourcesYaml(
     ClusterLoadAssignmentSchema,
     [ownAssignment(environmentOf(yaml), proxyIn(''))],
     addressesOnly,
   );
 
-const at = (zone: string, ...addresses: readonly string[]) =>
+const endpointsIn = (zone: string, ...addresses: readonly string[]) =>
   addresses.map((address) => `{ address: ${address}, locality: r/${zone} }`).join();
 const service = (host: string, port: number, endpoints: string) =>
   resourceText(
@@ -34,7 +34,13 @@ const service = (host: string, port: number, endpoints: string) =>
 describe('the workload of a proxy', () => {
   it('has the endpoints of its service, by zone', () => {
     expect(
-      own(service('a.mesh', 80, `${at('z1', '10.0.0.1', '10.0.0.2')}, ${at('z2', '10.0.0.3')}`)),
+      assignmentIn(
+        service(
+          'a.mesh',
+          80,
+          `${endpointsIn('z1', '10.0.0.1', '10.0.0.2')}, ${endpointsIn('z2', '10.0.0.3')}`,
+        ),
+      ),
     ).toBe(
       canonical(`
 local_cluster:
@@ -47,14 +53,14 @@ local_cluster:
 
   it('is that of the lowest port if there are several', () => {
     const yaml = [
-      service('b.mesh', 90, at('z2', '10.0.0.1')),
-      service('a.mesh', 80, at('z1', '10.0.0.1')),
+      service('b.mesh', 90, endpointsIn('z2', '10.0.0.1')),
+      service('a.mesh', 80, endpointsIn('z1', '10.0.0.1')),
     ];
-    expect(own(yaml.join('---\n'))).toContain('zone: z1');
+    expect(assignmentIn(yaml.join('---\n'))).toContain('zone: z1');
   });
 
   it('has no endpoints if no service has it', () => {
-    expect(own(service('a.mesh', 80, at('z1', '10.0.0.9')))).toBe(
+    expect(assignmentIn(service('a.mesh', 80, endpointsIn('z1', '10.0.0.9')))).toBe(
       canonical('local_cluster: { cluster_name: local_cluster }'),
     );
   });

@@ -24,8 +24,8 @@ describe('what meets a condition on who calls', () => {
       '{ safe_regex: { regex: "spiffe://.+/ns/a/(.+/|)sa/b(/.+)?" } }',
     ],
   ])('%s %s is a name', (attribute, value, name) => {
-    const found = callerMatches(conditionOf(attribute, [value]), 'tcp', 'cluster.local');
-    expect(messageYaml(PrincipalSchema, found?.some ?? {})).toBe(
+    const matches = callerMatches(conditionOf(attribute, [value]), 'tcp', 'cluster.local');
+    expect(messageYaml(PrincipalSchema, matches?.some ?? {})).toBe(
       canonical(`or_ids: { ids: [{ authenticated: { principal_name: ${name} } }] }`),
     );
   });
@@ -40,8 +40,8 @@ describe('what meets a condition on who calls', () => {
     ['*me', '{ safe_regex: { regex: .+ } }', '{ suffix: me }'],
   ])('%s is the issuer and the subject of a token', (value, issuer, subject) => {
     const condition = conditionOf('request.auth.principal', [value]);
-    const found = callerMatches(condition, 'http', 'cluster.local');
-    expect(messageYaml(PrincipalSchema, found?.some ?? {})).toBe(
+    const matches = callerMatches(condition, 'http', 'cluster.local');
+    expect(messageYaml(PrincipalSchema, matches?.some ?? {})).toBe(
       canonical(`and_ids: { ids: [${token('iss', issuer)}, ${token('sub', subject)}] }`),
     );
     expect(callerMatches(condition, 'tcp', 'cluster.local')).toBeUndefined();
@@ -49,8 +49,8 @@ describe('what meets a condition on who calls', () => {
 
   it('is a claim, or a list that has it', () => {
     const condition = conditionOf('request.auth.claims', ['x'], ['a', 'b']);
-    const found = callerMatches(condition, 'http', 'cluster.local');
-    expect(messageYaml(PrincipalSchema, found?.some ?? {})).toBe(
+    const matches = callerMatches(condition, 'http', 'cluster.local');
+    expect(messageYaml(PrincipalSchema, matches?.some ?? {})).toBe(
       canonical(
         'metadata: { filter: envoy.filters.http.jwt_authn, path: [{ key: payload }, { key: a }, { key: b }], value: { or_match: { value_matchers: [{ list_match: { one_of: { string_match: { exact: x } } } }, { string_match: { exact: x } }] } } }',
       ),

@@ -8,8 +8,8 @@ import { readResources } from '../../../../../src/pilot-discovery/istio/document
 import type { AnyResource } from '../../../../../src/pilot-discovery/istio/documents/model.ts';
 import { published } from '../../../../support/envoy-api.ts';
 
-const isPolicy = (one: AnyResource): one is AccessPolicyResource =>
-  one.kind === 'AuthorizationPolicy';
+const isPolicy = (resource: AnyResource): resource is AccessPolicyResource =>
+  resource.kind === 'AuthorizationPolicy';
 
 function filtersOf(specs: readonly string[], trustDomain = 'cluster.local') {
   const text = specs

@@ -74,13 +74,16 @@ describe('who may connect to the ports of a workload: 80, 90 and others', () => 
     const environment = environmentOf(
       `${policy('{ action: DENY, rules: [{ from: [{ source: { notRequestPrincipals: ["*"] } }] }] }')}---\n${tokens('r', '[{ issuer: a, jwks: \'{"keys":[]}\' }]')}`,
     );
-    const { filters, resourceKeys: of } = accessOf(environment, proxyIn(''));
+    const { filters, resourceKeys } = accessOf(environment, proxyIn(''));
     expect(filters.http.map(({ name }) => name)).toEqual([
       'envoy.filters.http.jwt_authn',
       'envoy.filters.http.rbac',
     ]);
     expect(filters.tcp.map(({ name }) => name)).toEqual(['envoy.filters.network.rbac']);
-    expect(of).toEqual(['AuthorizationPolicy/default/a', 'RequestAuthentication/default/r']);
+    expect(resourceKeys).toEqual([
+      'AuthorizationPolicy/default/a',
+      'RequestAuthentication/default/r',
+    ]);
   });
 
   it('asks for tokens by all that select it: of its namespace, then of the mesh', () => {
@@ -115,8 +118,8 @@ describe('who may connect to the ports of a workload: 80, 90 and others', () => 
     const environment = environmentOf(
       `${peers('{ selector: { matchLabels: { app: app } }, portLevelMtls: { 82: { mode: STRICT }, 80: { mode: DISABLE } } }')}---\n${policy(asks)}`,
     );
-    const { ports, resourceKeys: of } = accessOf(environment, proxyIn(''));
+    const { ports, resourceKeys } = accessOf(environment, proxyIn(''));
     expect(ports).toEqual([80, 82]);
-    expect(of).toEqual(['PeerAuthentication/default/p', 'AuthorizationPolicy/default/a']);
+    expect(resourceKeys).toEqual(['PeerAuthentication/default/p', 'AuthorizationPolicy/default/a']);
   });
 });

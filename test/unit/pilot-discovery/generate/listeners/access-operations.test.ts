@@ -25,8 +25,8 @@ describe('what meets a condition on what is called', () => {
     ['connection.sni', '*.b', 'requested_server_name: { suffix: .b }'],
   ])('%s %s', (attribute, value, permission) => {
     const condition = { attribute, path: [], values: [value], notValues: [] };
-    const found = operationMatches(condition, 'http');
-    expect(messageYaml(PermissionSchema, found?.some ?? {})).toBe(
+    const matches = operationMatches(condition, 'http');
+    expect(messageYaml(PermissionSchema, matches?.some ?? {})).toBe(
       canonical(`or_rules: { rules: [{ ${permission} }] }`),
     );
     const ofHttp = ['host', 'method', 'path'].includes(attribute);

@@ -86,7 +86,7 @@ const filters = (layer: 'http' | 'network', ...each: readonly (readonly [string,
       .join('')}`,
   );
 
-const found = (more = ''): readonly [string, string] => [
+const shadowRules = (more = ''): readonly [string, string] => [
   'rbac',
   `
 shadow_rules: { action: DENY, policies: { '${rule}': {${anything.replaceAll('\n', ', ').slice(1)} } } }
@@ -101,7 +101,7 @@ rules: { action: DENY, policies: { '${rule}-deny-due-to-bad-CUSTOM-action': {${a
 describe('the filters of policies with CUSTOM', () => {
   it('ask an authorizer by HTTP', () => {
     expect(printed('http', service(), asking('http'))).toBe(
-      filters('http', found(), [
+      filters('http', shadowRules(), [
         'ext_authz',
         `
 transport_api_version: V3
@@ -113,7 +113,7 @@ http_service:
 
   it('ask an authorizer by HTTP, with all that can be said of it', () => {
     expect(printed('http', service(), asking('http-in-full'))).toBe(
-      filters('http', found(), [
+      filters('http', shadowRules(), [
         'ext_authz',
         `
 transport_api_version: V3
@@ -148,10 +148,10 @@ grpc_service:
 
   it('ask an authorizer by gRPC, about requests and about connections', () => {
     expect(printed('http', service(), asking('grpc'))).toBe(
-      filters('http', found(), ['ext_authz', `${grpcService}${onlyIf('http')}`]),
+      filters('http', shadowRules(), ['ext_authz', `${grpcService}${onlyIf('http')}`]),
     );
     expect(printed('tcp', service(), asking('grpc'))).toBe(
-      filters('network', found('\nstat_prefix: tcp.'), [
+      filters('network', shadowRules('\nstat_prefix: tcp.'), [
         'ext_authz',
         `${grpcService}\nstat_prefix: tcp.${onlyIf('network')}`,
       ]),

@@ -38,7 +38,7 @@ const chain = (way: string, more = '') =>
   `{ filters: ["${way}"], transport_socket_connect_timeout: 15s${more} }`;
 const named = (names: string, way: string, socket = '') =>
   chain(way, `, filter_chain_match: { server_names: [${names}] }${socket}`);
-const own = ', transport_socket: TLS of its own';
+const ownTls = ', transport_socket: TLS of its own';
 const inspected = { port: 8443, more: 'listener_filters: [tls_inspector]' };
 const routes = 'HTTP, routes http.8080';
 
@@ -76,14 +76,14 @@ describe('the listeners of a gateway', () => {
         ),
       ],
       listener(
-        `${named('a.example.com, b.example.com', 'HTTP, routes https.8443.s.front.default', own)}, ${named('c.example.com', 'HTTP, routes https.8443.t.front.default', ', transport_socket: TLS of the mesh')}`,
+        `${named('a.example.com, b.example.com', 'HTTP, routes https.8443.s.front.default', ownTls)}, ${named('c.example.com', 'HTTP, routes https.8443.t.front.default', ', transport_socket: TLS of the mesh')}`,
         inspected,
       ),
     ],
     [
       'have a chain for all names',
       [gateway(https("'*'", simple))],
-      listener(chain('HTTP, routes https.8443.s.front.default', own), inspected),
+      listener(chain('HTTP, routes https.8443.s.front.default', ownTls), inspected),
     ],
     [
       'have no second chain for a name: the older server has it',
@@ -91,12 +91,18 @@ describe('the listeners of a gateway', () => {
         gateway(https('a.example.com', simple)),
         ofLabels('{}', [https('b.example.com, a.example.com', simple)], 'second'),
       ],
-      listener(named('a.example.com', 'HTTP, routes https.8443.s.front.default', own), inspected),
+      listener(
+        named('a.example.com', 'HTTP, routes https.8443.s.front.default', ownTls),
+        inspected,
+      ),
     ],
     [
       'have no second chain for a name of which two namespaces are let speak',
       [gateway(https('n1/a.example.com, n2/a.example.com', simple))],
-      listener(named('a.example.com', 'HTTP, routes https.8443.s.front.default', own), inspected),
+      listener(
+        named('a.example.com', 'HTTP, routes https.8443.s.front.default', ownTls),
+        inspected,
+      ),
     ],
     [
       'are those of the first, if another is not HTTP',
@@ -201,7 +207,10 @@ unix:///run/a_0:
         gateway(passed("'*'"), https('a.example.com', simple)),
         rule(`tls: [${to('a.mesh', '{ sniHosts: [a.example.com] }')}]`),
       ],
-      listener(named('a.example.com', 'HTTP, routes https.8443.s.front.default', own), inspected),
+      listener(
+        named('a.example.com', 'HTTP, routes https.8443.s.front.default', ownTls),
+        inspected,
+      ),
     ],
     [
       'pass no name on that the server is not for',
@@ -222,7 +231,7 @@ unix:///run/a_0:
         ),
       ],
       listener(
-        `${named('a.example.com, y.c.org', way('a.mesh', 8443))}, ${named('x.c.org', 'HTTP, routes https.8443.s.front.default', own)}`,
+        `${named('a.example.com, y.c.org', way('a.mesh', 8443))}, ${named('x.c.org', 'HTTP, routes https.8443.s.front.default', ownTls)}`,
         inspected,
       ),
     ],
@@ -244,7 +253,7 @@ unix:///run/a_0:
         rule(`tls: [${to('a.mesh', "{ sniHosts: ['*.example.com'] }")}]`),
       ],
       listener(
-        `${named('a.example.com', 'HTTP, routes https.8443.s.front.default', own)}, ${named("'*.example.com'", way('a.mesh', 8443))}`,
+        `${named('a.example.com', 'HTTP, routes https.8443.s.front.default', ownTls)}, ${named("'*.example.com'", way('a.mesh', 8443))}`,
         inspected,
       ),
     ],
@@ -259,7 +268,7 @@ unix:///run/a_0:
         gateway(passed('a.example.com').replace('PASSTHROUGH', 'SIMPLE, credentialName: c')),
         rule(`tcp: [${to('a.mesh')}]`),
       ],
-      listener(named('a.example.com', way('a.mesh', 8443), own), inspected),
+      listener(named('a.example.com', way('a.mesh', 8443), ownTls), inspected),
     ],
     [
       'have what a policy asks before the proxy',
@@ -285,11 +294,11 @@ unix:///run/a_0:
       };
       return chains[0]?.filters[0];
     });
-  const proxy = (said: string) =>
+  const proxy = (fields: string) =>
     canonical(`
 0.0.0.0_9000:
   name: envoy.filters.network.tcp_proxy
-  typed_config: { "@type": type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, ${said} }`);
+  typed_config: { "@type": type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, ${fields} }`);
   const service = (host: string, ports: string) =>
     resourceText(
       'ServiceEntry',
@@ -302,7 +311,7 @@ unix:///run/a_0:
       'd',
       `{ host: a.mesh, trafficPolicy: { connectionPool: { tcp: { idleTimeout: 30s } } }${more} }`,
     );
-  const one = '{ number: 90, name: t, protocol: TCP }';
+  const tcpPort = '{ number: 90, name: t, protocol: TCP }';
 
   it('lead to several clusters by their weights, but for those of 0', () => {
     const route = (host: string, weight: number) =>
@@ -335,16 +344,16 @@ unix:///run/a_0:
       ', subset: v1',
       'idle_timeout: 30s',
     ],
-  ])('have the settings %s', (_, more, subset, said) => {
+  ])('have the settings %s', (_, more, subset, fields) => {
     const cluster = `outbound|90|${subset === '' ? '' : 'v1'}|a.mesh`;
     expect(
       proxyOf([
         gateway(tcp(9000)),
         rule(`tcp: [{ route: [{ destination: { host: a.mesh${subset} } }] }]`),
-        service('a.mesh', one),
+        service('a.mesh', tcpPort),
         settings(more),
       ]),
-    ).toBe(proxy(`stat_prefix: ${cluster}, cluster: ${cluster}, ${said}`));
+    ).toBe(proxy(`stat_prefix: ${cluster}, cluster: ${cluster}, ${fields}`));
   });
 
   it('listen in both families, if the proxy has both', () => {

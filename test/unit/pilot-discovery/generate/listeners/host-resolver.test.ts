@@ -46,13 +46,13 @@ describe('the server names of connections', () => {
   it.each([
     [443, 8443],
     [444, 444],
-  ])('are resolved for a destination with DYNAMIC_DNS: port %i, at port %i', (port, at) => {
+  ])('are resolved for a destination with DYNAMIC_DNS: port %i, at port %i', (port, targetPort) => {
     const destinations = [destination('o.mesh'), destination('*.d.mesh', port)];
     const [filter] = serverNameResolver(node, services(other, dynamic), destinations);
     if (filter === undefined) throw new Error('there is no filter');
     expect(anyUnpack(filter.configType.value, FilterConfigSchema)).toMatchObject({
       dnsCacheConfig: { name: 'dynamic_dns' },
-      portSpecifier: { value: at },
+      portSpecifier: { value: targetPort },
     });
   });
 

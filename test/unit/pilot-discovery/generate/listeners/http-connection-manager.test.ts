@@ -38,12 +38,12 @@ const printed = (filter: ReturnType<typeof outboundManager>): string =>
   messageYaml(FilterChainSchema, { filters: [filter] });
 
 describe('a connection manager for what the application calls', () => {
-  const asked = `
+  const routeQuestion = `
 stat_prefix: outbound_0.0.0.0_80;
 rds:
   route_config_name: "80"
   config_source: { ads: {}, initial_fetch_timeout: 0s, resource_api_version: V3 }`;
-  const of = (protocol: Protocol, metadata = '') =>
+  const outboundYaml = (protocol: Protocol, metadata = '') =>
     printed(
       outboundManager(noReporting, proxyIn(metadata), new Map(), '0.0.0.0_80', {
         routeName: '80',
@@ -52,17 +52,17 @@ rds:
     );
 
   it('asks for its routes', () => {
-    expect(of('http')).toBe(canonical(manager(asked)));
-    expect(of('http2')).toBe(canonical(manager(asked)));
+    expect(outboundYaml('http')).toBe(canonical(manager(routeQuestion)));
+    expect(outboundYaml('http2')).toBe(canonical(manager(routeQuestion)));
   });
 
   it('understands gRPC-Web', () => {
-    expect(of('grpc-web')).toBe(canonical(manager(asked, grpcWeb)));
+    expect(outboundYaml('grpc-web')).toBe(canonical(manager(routeQuestion, grpcWeb)));
   });
 
   it('takes HTTP/1.0 if the proxy says so', () => {
-    expect(of('http', 'HTTP10: "1"')).toBe(
-      canonical(manager(`${asked}\nhttp_protocol_options: { accept_http_10: true }`)),
+    expect(outboundYaml('http', 'HTTP10: "1"')).toBe(
+      canonical(manager(`${routeQuestion}\nhttp_protocol_options: { accept_http_10: true }`)),
     );
   });
 });

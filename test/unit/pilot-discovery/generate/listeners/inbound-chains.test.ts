@@ -130,14 +130,14 @@ describe('the chains of a port of a Sidecar with TLS', () => {
     '{ ingress: [{ port: { number: 8080, name: tls, protocol: HTTPS }, defaultEndpoint: "127.0.0.1:80", tls: { mode: SIMPLE, serverCertificate: /c.pem, privateKey: /k.pem } }] }',
   ).ingress;
   const tls = ingress?.tls === 'closed' ? undefined : ingress?.tls;
-  const own = 'transport_socket: TLS of its own';
+  const ownTls = 'transport_socket: TLS of its own';
 
   it.each<[protocol: InboundPort['protocol'], mode: InboundPort['mode'], chains: string]>([
-    ['https', 'disable', chain('tls', '', http, own)],
+    ['https', 'disable', chain('tls', '', http, ownTls)],
     ['https', 'strict', chain('tls', '', http, ofMesh)],
-    ['https', 'permissive', chain('tls', meshAny, http, ofMesh) + chain('tls', '', http, own)],
-    ['tls', 'disable', chain('tls', '', tcp, own)],
-    ['tls', 'permissive', chain('tls', meshAny, tcp, ofMesh) + chain('tls', '', tcp, own)],
+    ['https', 'permissive', chain('tls', meshAny, http, ofMesh) + chain('tls', '', http, ownTls)],
+    ['tls', 'disable', chain('tls', '', tcp, ownTls)],
+    ['tls', 'permissive', chain('tls', meshAny, tcp, ofMesh) + chain('tls', '', tcp, ownTls)],
   ])('%s, %s: no plain text', (protocol, mode, chains) => {
     expect(tls).toBeDefined();
     expect(chainsOf({ protocol, mode, tls })).toBe(canonical(`filter_chains:${chains}`));

@@ -201,8 +201,8 @@ describe('the listeners of a Sidecar that are bound', () => {
       bound('10.0.0.1', 9080, 'HTTP to inbound|9080||') + capture(toApplication(), sniffed),
     ],
   ])('%s', (_, ports, metadata, listeners) => {
-    const made = listenersFor([disabled, ingress(...ports)], { metadata });
-    expect(resourcesYaml(ListenerSchema, made, shortFilters)).toBe(canonical(listeners));
+    const generated = listenersFor([disabled, ingress(...ports)], { metadata });
+    expect(resourcesYaml(ListenerSchema, generated, shortFilters)).toBe(canonical(listeners));
   });
 
   it('are none without a Sidecar', () => {

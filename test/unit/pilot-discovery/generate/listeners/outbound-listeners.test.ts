@@ -34,7 +34,7 @@ const service = (name: string, port: string, more = 'resolution: STATIC') =>
     `{ hosts: [${name}.mesh], ports: [{ name: p, ${port} }], endpoints: [{ address: 10.0.0.9 }], ${more} }`,
   );
 
-const listener = (address: string, port: number, said: string, bound = 'bind_to_port: false') => `
+const listener = (address: string, port: number, fields: string, bound = 'bind_to_port: false') => `
 "${address}_${port}":
   name: "${address}_${port}"
   address: { socket_address: { address: "${address}", port_value: ${port} } }
@@ -42,11 +42,11 @@ const listener = (address: string, port: number, said: string, bound = 'bind_to_
   listener_filters_timeout: 0s
   continue_on_listener_filters_timeout: true
   ${bound}
-  ${said.trim().replaceAll('\n', '\n  ')}`;
+  ${fields.trim().replaceAll('\n', '\n  ')}`;
 const chain = (filter: string, match = '', more = '') =>
   `{ filters: ["${filter}"], ${match === '' ? '' : `filter_chain_match: ${match}, `}transport_socket_connect_timeout: 15s${more} }`;
-const rule = (host: string, said: string) =>
-  resourceText('VirtualService', 'r', `{ hosts: [${host}], ${said} }`);
+const rule = (host: string, spec: string) =>
+  resourceText('VirtualService', 'r', `{ hosts: [${host}], ${spec} }`);
 const ofRule =
   ', metadata: { filter_metadata: { istio: { config: /apis/networking.istio.io/v1/namespaces/default/virtual-service/r } } }';
 const isHttp = '{ transport_protocol: raw_buffer, application_protocols: [http/1.1, h2c] }';
@@ -322,21 +322,21 @@ listener_filters: [tls_inspector]`,
   });
 
   it('are made of their services, their rules and the Sidecar that says where the rest goes', () => {
-    const [made] = ofPorts([
+    const [portListener] = ofPorts([
       service('a', 'number: 80, protocol: HTTP'),
       resourceText('Sidecar', 's', '{ outboundTrafficPolicy: { mode: ALLOW_ANY } }'),
     ]);
-    expect(made?.keys).toEqual(['ServiceEntry/default/a', 'Sidecar/default/s']);
+    expect(portListener?.keys).toEqual(['ServiceEntry/default/a', 'Sidecar/default/s']);
   });
 
   it('are made of the VirtualService for their connections, and of the rule of its destination', () => {
-    const [made] = ofPorts([
+    const [portListener] = ofPorts([
       service('a', 'number: 90, protocol: TCP'),
       service('b', 'number: 91, protocol: TCP'),
       rule('a.mesh', 'tcp: [{ route: [{ destination: { host: b.mesh } }] }]'),
       resourceText('DestinationRule', 'b', '{ host: b.mesh }'),
     ]);
-    expect(made?.keys).toEqual([
+    expect(portListener?.keys).toEqual([
       'DestinationRule/default/b',
       'VirtualService/default/r',
       'ServiceEntry/default/a',
@@ -399,7 +399,9 @@ virtualOutbound:
   ])('%s', (_, yaml, proxy, listeners) => {
     const shorten = replacing('access_log', (logs) => (logs as readonly unknown[]).length);
     expect(
-      resourcesYaml(ListenerSchema, listenersFor(yaml, proxy), (one) => shorten(shortFilters(one))),
+      resourcesYaml(ListenerSchema, listenersFor(yaml, proxy), (message) =>
+        shorten(shortFilters(message)),
+      ),
     ).toBe(canonical(listeners));
   });
 });

@@ -19,10 +19,11 @@ const service = (host: string, port = '{ number: 80, name: http }') =>
   );
 const rule = (spec: string) => resourceText('DestinationRule', 'a', `{ host: a.mesh, ${spec} }`);
 
-const made = (yaml: readonly string[]) => gatewayListeners(environmentOf(yaml.join('---\n')), node);
+const listenersIn = (yaml: readonly string[]) =>
+  gatewayListeners(environmentOf(yaml.join('---\n')), node);
 /** The chains of the listener, without what they have in common. */
 const chains = (yaml: readonly string[]) =>
-  resourcesYaml(ListenerSchema, made(yaml), (message) => {
+  resourcesYaml(ListenerSchema, listenersIn(yaml), (message) => {
     const { filter_chains: all } = message as {
       readonly filter_chains: readonly {
         readonly filter_chain_match: { readonly server_names: readonly string[] };
@@ -36,8 +37,8 @@ const chains = (yaml: readonly string[]) =>
       return { names: match.server_names, ...settings, filters: isProxy ? 1 + others.length : 0 };
     });
   });
-const listener = (...said: readonly string[]) =>
-  canonical(said.length === 0 ? '{}' : `{ "0.0.0.0_15443": [${said.join()}] }`);
+const listener = (...chainTexts: readonly string[]) =>
+  canonical(chainTexts.length === 0 ? '{}' : `{ "0.0.0.0_15443": [${chainTexts.join()}] }`);
 const chain = (name: string, more = '') =>
   `{ names: [${name}], cluster: ${name}, filters: 1${more} }`;
 
@@ -47,7 +48,9 @@ const ofV1 = 'subsets: [{ name: v1, labels: { v: v1 }, trafficPolicy: { loadBala
 
 describe('the chains of AUTO_PASSTHROUGH', () => {
   it('match TLS of the mesh by its server name, and nothing else', () => {
-    expect(resourcesYaml(ListenerSchema, made([gateway(automatic), service('a.mesh')]))).toBe(
+    expect(
+      resourcesYaml(ListenerSchema, listenersIn([gateway(automatic), service('a.mesh')])),
+    ).toBe(
       canonical(`
 0.0.0.0_15443:
   name: 0.0.0.0_15443
@@ -147,7 +150,7 @@ describe('the chains of AUTO_PASSTHROUGH', () => {
   });
 
   it('name the resources of which they are made', () => {
-    const [{ keys } = { keys: [] }] = made([
+    const [{ keys } = { keys: [] }] = listenersIn([
       gateway(automatic),
       service('a.mesh'),
       rule('subsets: [{ name: v1, labels: { v: v1 } }]'),

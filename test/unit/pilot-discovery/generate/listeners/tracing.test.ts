@@ -44,7 +44,7 @@ const collector = resourceText(
   'collector',
   '{ hosts: [collector.mesh], resolution: STATIC, ports: [{ number: 9411, name: http }] }',
 );
-const at = 'service: collector.mesh, port: 9411';
+const collectorPort = 'service: collector.mesh, port: 9411';
 const telemetry = (spec: string, namespace = 'istio-system') =>
   resourceText('Telemetry', `in-${namespace}`, spec, { namespace });
 
@@ -114,7 +114,7 @@ LABELS: { service.istio.io/canonical-name: reviews, service.istio.io/canonical-r
   const mesh = `
 defaultProviders: { tracing: [a] }
 defaultConfig: { tracing: { enableIstioTags: false, customTags: { m: { literal: { value: a } } } } }
-extensionProviders: [{ name: a, zipkin: { ${at} } }]`;
+extensionProviders: [{ name: a, zipkin: { ${collectorPort} } }]`;
   const namesOf = (telemetries: readonly string[]) =>
     reportingOf({ mesh, telemetries }).tracing.spans?.customTags?.map(({ tag }) => tag);
   const tag = (name: string) => `customTags: { ${name}: { literal: { value: a } } }`;
@@ -192,7 +192,7 @@ describe('the sampling of spans', () => {
     const mesh = `
 defaultProviders: { tracing: [a] }
 defaultConfig: { tracing: { sampling: 50 } }
-extensionProviders: [{ name: a, zipkin: { ${at} } }]`;
+extensionProviders: [{ name: a, zipkin: { ${collectorPort} } }]`;
     const samplingOf = (telemetries: readonly string[]) =>
       reportingOf({ mesh, telemetries }).tracing.spans?.randomSampling?.value;
     expect(samplingOf([])).toBe(50);
@@ -206,7 +206,7 @@ extensionProviders: [{ name: a, zipkin: { ${at} } }]`;
   });
 
   it('goes by the id of a request, or by each proxy', () => {
-    const mesh = `extensionProviders: [{ name: a, zipkin: { ${at} } }]`;
+    const mesh = `extensionProviders: [{ name: a, zipkin: { ${collectorPort} } }]`;
     const telemetries = [
       telemetry(
         '{ tracing: [{ providers: [{ name: a }] }, { match: { mode: SERVER }, useRequestIdForTraceSampling: false }] }',
@@ -233,15 +233,19 @@ const together = (...lines: readonly string[]) => [short, ...lines].join('\n  ')
 
 describe('the tracer of a provider', () => {
   it.each<[kind: string, provider: string, tracing: string]>([
-    ['Zipkin', `zipkin: { ${at} }`, together(zipkin('/api/v2/spans', ', trace_id_128bit: true'))],
+    [
+      'Zipkin',
+      `zipkin: { ${collectorPort} }`,
+      together(zipkin('/api/v2/spans', ', trace_id_128bit: true')),
+    ],
     [
       'Zipkin, with all its settings',
-      `zipkin: { ${at}, path: spans, maxTagLength: 55, enable64bitTraceId: true }`,
+      `zipkin: { ${collectorPort}, path: spans, maxTagLength: 55, enable64bitTraceId: true }`,
       together(limited(55), zipkin('/spans')),
     ],
     [
       'Datadog',
-      `datadog: { ${at}, maxTagLength: 56 }`,
+      `datadog: { ${collectorPort}, maxTagLength: 56 }`,
       together(
         limited(56),
         'provider: { name: envoy.tracers.datadog, typed_config: { "@type": type.googleapis.com/envoy.config.trace.v3.DatadogConfig, collector_cluster: outbound|9411||collector.mesh, collector_hostname: collector.mesh, service_name: app.default } }',
@@ -249,7 +253,7 @@ describe('the tracer of a provider', () => {
     ],
     [
       'LightStep, by OpenTelemetry',
-      `lightstep: { ${at}, accessToken: secret }`,
+      `lightstep: { ${collectorPort}, accessToken: secret }`,
       together(
         openTelemetry(
           `${grpc}, initial_metadata: [{ key: lightstep-access-token, value: secret }] }`,
@@ -258,7 +262,7 @@ describe('the tracer of a provider', () => {
     ],
     [
       'SkyWalking, which has a span for each upstream call',
-      `skywalking: { ${at} }`,
+      `skywalking: { ${collectorPort} }`,
       together(
         'spawn_upstream_span: true',
         `provider: { name: envoy.tracers.skywalking, typed_config: { "@type": type.googleapis.com/envoy.config.trace.v3.SkyWalkingConfig, ${grpc} } } }`,
@@ -266,12 +270,12 @@ describe('the tracer of a provider', () => {
     ],
     [
       'OpenTelemetry, over gRPC',
-      `opentelemetry: { ${at}, maxTagLength: 0 }`,
+      `opentelemetry: { ${collectorPort}, maxTagLength: 0 }`,
       together(openTelemetry(`${grpc} }, service_name: app.default`)),
     ],
     [
       'OpenTelemetry, over gRPC with headers and a timeout',
-      `opentelemetry: { ${at}, maxTagLength: 9, grpc: { timeout: 2s, initialMetadata: [{ name: a, value: b }] } }`,
+      `opentelemetry: { ${collectorPort}, maxTagLength: 9, grpc: { timeout: 2s, initialMetadata: [{ name: a, value: b }] } }`,
       together(
         limited(9),
         openTelemetry(
@@ -281,7 +285,7 @@ describe('the tracer of a provider', () => {
     ],
     [
       'OpenTelemetry, over HTTP with detectors',
-      `opentelemetry: { ${at}, http: { path: v1/traces, headers: [{ name: a, value: b }] }, resourceDetectors: { dynatrace: {}, environment: {} } }`,
+      `opentelemetry: { ${collectorPort}, http: { path: v1/traces, headers: [{ name: a, value: b }] }, resourceDetectors: { dynatrace: {}, environment: {} } }`,
       together(
         openTelemetry(
           `http_service: { http_uri: { uri: collector.mesh/v1/traces, cluster: outbound|9411||collector.mesh, timeout: 3s }, request_headers_to_add: [{ header: { key: a, value: b }, append_action: OVERWRITE_IF_EXISTS_OR_ADD }] }, service_name: app.default, resource_detectors: [${detector('environment', 'EnvironmentResourceDetectorConfig')}, ${detector('dynatrace', 'DynatraceResourceDetectorConfig')}]`,
@@ -298,8 +302,8 @@ enableTracing: false`;
 
   const providers = `
 extensionProviders:
-  - { name: a, zipkin: { ${at}, path: /a } }
-  - { name: b, zipkin: { ${at}, path: /b } }
+  - { name: a, zipkin: { ${collectorPort}, path: /a } }
+  - { name: b, zipkin: { ${collectorPort}, path: /b } }
   - { name: nowhere, zipkin: { service: nowhere.mesh, port: 9411 } }
   - { name: file, envoyFileAccessLog: { path: /tmp/a.log } }`;
   const standard = 'defaultProviders: { tracing: [a] }';
