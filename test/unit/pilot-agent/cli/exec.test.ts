@@ -58,7 +58,7 @@ describe('exec', () => {
         code: 64,
         message: `--statusPort: '${port}' is not a port (1 to 65535)`,
       });
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     },
   );
 
