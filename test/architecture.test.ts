@@ -109,19 +109,20 @@ describe('the checks of the architecture', () => {
   });
 
   it('find a wrong name: few files could have the name of another one', () => {
-    const known = sources.map((file) => ({ file, exported: exportedWords(text(file)) }));
-    const fitting = known.flatMap(({ file }) =>
-      known.filter((other) => other.file !== file && isNamedAfter(file, other.exported)),
+    const modules = sources.map((file) => ({ file, exported: exportedWords(text(file)) }));
+    const fitting = modules.flatMap(({ file }) =>
+      modules.filter((other) => other.file !== file && isNamedAfter(file, other.exported)),
     );
-    expect(fitting.length / (known.length * (known.length - 1))).toBeLessThan(0.04);
+    expect(fitting.length / (modules.length * (modules.length - 1))).toBeLessThan(0.04);
   });
 });
 
 /** What imports each other, however indirectly: a circle is all that a node leads to and back. */
 function circles(arrows: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
-  const reached = (from: string, seen = new Set<string>()): ReadonlySet<string> => {
-    for (const next of arrows.get(from) ?? []) if (!seen.has(next)) reached(next, seen.add(next));
-    return seen;
+  const reached = (from: string, reachable = new Set<string>()): ReadonlySet<string> => {
+    for (const next of arrows.get(from) ?? [])
+      if (!reachable.has(next)) reached(next, reachable.add(next));
+    return reachable;
   };
   return [...arrows.keys()].filter((folder) => reached(folder).has(folder));
 }
@@ -230,13 +231,15 @@ describe('npm run lint:architecture', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each(cases)('refuses src/%s: %s', (file, _, rule) => {
-    const found = violations.filter(({ from }) => from === `src/${file}`);
-    expect(found.map(({ rule: { name } }) => name)).toContain(rule);
+    const fileViolations = violations.filter(({ from }) => from === `src/${file}`);
+    expect(fileViolations.map(({ rule: { name } }) => name)).toContain(rule);
   });
 
   it('refuses a circle of folders, though no two files import each other', () => {
-    const found = violations.filter(({ rule: { name } }) => name === 'no circle of folders');
-    expect(found.map(({ from }) => from)).toContain('src/shared/files');
+    const folderCircles = violations.filter(
+      ({ rule: { name } }) => name === 'no circle of folders',
+    );
+    expect(folderCircles.map(({ from }) => from)).toContain('src/shared/files');
   });
 
   it('refuses nothing else', () => {

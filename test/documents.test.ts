@@ -181,10 +181,12 @@ const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>
    */
   flag: (text) =>
     codes(text).flatMap((piece) => {
-      const own = /^--|pilot-agent(?:\.cjs)? /.test(piece)
+      const flagPattern = /^--|pilot-agent(?:\.cjs)? /.test(piece)
         ? /(?<![\w-])--\w[\w-]*(?![\w*-])/g
         : /(?<![\w-])--[a-z]+[A-Z]\w*/g;
-      return (piece.replace(/ -- .*/, '').match(own) ?? []).filter((flag) => !knownFlags.has(flag));
+      return (piece.replace(/ -- .*/, '').match(flagPattern) ?? []).filter(
+        (flag) => !knownFlags.has(flag),
+      );
     }),
   variable: (text) =>
     codes(text)
@@ -196,7 +198,7 @@ const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>
       .filter(
         (name) =>
           !name.endsWith('_') &&
-          !metrics.some((known) => new RegExp(`^${name.replaceAll('*', '.*')}$`).test(known)),
+          !metrics.some((metric) => new RegExp(`^${name.replaceAll('*', '.*')}$`).test(metric)),
       ),
   'log event': (text) =>
     codes(text).filter(
@@ -294,10 +296,10 @@ describe('docs/architecture/imports.md', () => {
 
 describe.each(documents)('%s', (document) => {
   it('names files that exist', () => {
-    const own = `(?:src|test|demo|bench|examples|scripts)/[\\w./-]+\\.(?:ts|mjs)|(?:${folders.join('|')})/[\\w/-]+\\.ts`;
-    const paths = [...read(document).matchAll(new RegExp(`(?<![\\w/-])(?:${own})\\b`, 'g'))].map(
-      ([path]) => path,
-    );
+    const pathPattern = `(?:src|test|demo|bench|examples|scripts)/[\\w./-]+\\.(?:ts|mjs)|(?:${folders.join('|')})/[\\w/-]+\\.ts`;
+    const paths = [
+      ...read(document).matchAll(new RegExp(`(?<![\\w/-])(?:${pathPattern})\\b`, 'g')),
+    ].map(([path]) => path);
     expect(paths.filter((path) => !above.some((folder) => existsSync(join(folder, path))))).toEqual(
       [],
     );

@@ -75,7 +75,7 @@ describe('the examples of pilot-agent', () => {
     const isLog = Object.hasOwn(logFlags, name);
     const [given = []] = words([typedFlag(name, value, example)]);
     const all = program();
-    const command = isLog ? all : all.commands.find((one) => one.name() === 'proxy');
+    const command = isLog ? all : all.commands.find((subcommand) => subcommand.name() === 'proxy');
     const parsed = command?.parseOptions([...spelledOut(given, flags, logFlags)]);
     expect(parsed).toEqual({ operands: [], unknown: [] });
     const option = command?.options.find(({ long }) => long === `--${name}`);
@@ -126,8 +126,8 @@ describe('the examples of pilot-agent', () => {
   it.each(variableRows)('have a good value of $name', ({ name, example, standard }) => {
     expect(words([typedVariable(name, example)])).toEqual([[`${name}=${example}`]]);
     const flag = flagRows.find(([, { variable }]) => variable === name)?.[0] ?? '';
-    const said = resolved({ given: companions[flag] ?? {}, env: { [name]: example } });
-    expect(said).toMatchObject({ ok: true, warnings: [] });
+    const resolution = resolved({ given: companions[flag] ?? {}, env: { [name]: example } });
+    expect(resolution).toMatchObject({ ok: true, warnings: [] });
     expect(example).not.toBe(standard);
   });
 });
@@ -176,11 +176,13 @@ describe('the examples of the status port', () => {
   it.each(endpoints.map((endpoint) => [curl(endpoint), endpoint] as const))(
     'have a path that is served: %s',
     (line, { method, path }) => {
-      const [asked = []] = words([line]);
-      const url = new URL(`http://${asked.at(-1) ?? ''}`);
+      const [curlWords = []] = words([line]);
+      const url = new URL(`http://${curlWords.at(-1) ?? ''}`);
       expect(url.pathname.startsWith(path)).toBe(true);
       expect(url.port).toBe(flags.statusPort.default);
-      expect(asked.includes('-X') ? asked[asked.indexOf('-X') + 1] : 'GET').toBe(method);
+      expect(curlWords.includes('-X') ? curlWords[curlWords.indexOf('-X') + 1] : 'GET').toBe(
+        method,
+      );
       expect(handlerOf(url.pathname)).not.toBe(handlerOf('/no-such-path'));
       expect(line).not.toMatch(/[<>…]/);
     },
@@ -202,7 +204,9 @@ describe('the examples of pilot-discovery', () => {
     'have a good value of --%s',
     (name, { example, default: standard, ignored }) => {
       const [given = []] = words([`--${name} ${shellWord(example)}`]);
-      const command = discoveryProgram().commands.find((one) => one.name() === 'discovery');
+      const command = discoveryProgram().commands.find(
+        (subcommand) => subcommand.name() === 'discovery',
+      );
       expect(command?.parseOptions([...spelledAsKnown(given)])).toEqual({
         operands: [],
         unknown: [],
@@ -237,16 +241,16 @@ describe('the examples of pilot-discovery', () => {
         expect(unknown).toEqual([]);
         expect(operands.length).toBeGreaterThanOrEqual(least);
       }
-      const said = lines.flat();
+      const allWords = lines.flat();
       const unsaid = command.options.filter(
-        ({ long, short }) => !said.some((word) => word === long || word === short),
+        ({ long, short }) => !allWords.some((word) => word === long || word === short),
       );
       if (command.name() !== 'discovery') expect(unsaid).toEqual([]);
     }
   });
 
   it('have a line of curl for each path', () => {
-    const asked = words(discoveryPaths().map(([line]) => line)).map((line) => {
+    const urls = words(discoveryPaths().map(([line]) => line)).map((line) => {
       expect(line[0]).toBe('curl');
       return new URL(`http://${line.at(-1) ?? ''}`);
     });
@@ -255,7 +259,7 @@ describe('the examples of pilot-discovery', () => {
       [discoveryFlags.monitoringAddr.default, 'monitoringAddr'],
     ]);
     const [ofHttp, ofMonitoring] = ['httpAddr', 'monitoringAddr'].map((flag) =>
-      asked.filter(({ port }) => flagOf.get(`:${port}`) === flag).map(({ pathname }) => pathname),
+      urls.filter(({ port }) => flagOf.get(`:${port}`) === flag).map(({ pathname }) => pathname),
     );
     expect(ofHttp).toEqual([
       '/ready',
@@ -265,7 +269,7 @@ describe('the examples of pilot-discovery', () => {
       ...Object.keys(proxyAnswers),
     ]);
     expect(ofMonitoring).toEqual(['/metrics']);
-    const withProxy = asked
+    const withProxy = urls
       .filter(({ searchParams }) => searchParams.has('proxyID'))
       .map(({ pathname }) => pathname);
     expect(withProxy).toEqual(Object.keys(proxyAnswers));

@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('the page of a real agent', () => {
   });
 
   const url = () => `http://localhost:${rig.ports.status}/`;
-  const told = async () =>
+  const reportedEpochs = async () =>
     (JSON.parse((await ask(rig.ports.status, '/debug/epochs')).body) as EpochsReport).epochs;
 
   /** What the details have of an epoch: its times, and its words. */
@@ -50,9 +50,9 @@ describe.skipIf(!hasBrowser)('the page of a real agent', () => {
     await eventfulRun(rig, agent);
     await page.getByText('The newest configuration is refused').waitFor();
     await expect
-      .poll(async () => (await told()).filter(({ state }) => state !== 'ended').length)
+      .poll(async () => (await reportedEpochs()).filter(({ state }) => state !== 'ended').length)
       .toBe(1);
-    const epochs = await told();
+    const epochs = await reportedEpochs();
     expect(epochs.map(({ epoch, state, exit }) => [epoch, state, exit?.expected])).toEqual([
       [0, 'ended', true],
       [1, 'ended', true],

@@ -90,17 +90,17 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const details = page.getByRole('region', { name: /Epoch 1/ });
     await expect.poll(() => details.textContent()).toContain('crash: ended by SIGSEGV');
     const text = await details.textContent();
-    for (const one of [
+    for (const detail of [
       'aa01be77',
       'pid 131',
       'Caught Segmentation fault',
       'after 600 ms',
       '/etc/certs/cert-chain.pem',
     ])
-      expect(text).toContain(one);
+      expect(text).toContain(detail);
     const [, first] = life.report.epochs;
     const times = await Promise.all(
-      (await details.locator('time').all()).map((one) => one.getAttribute('datetime')),
+      (await details.locator('time').all()).map((time) => time.getAttribute('datetime')),
     );
     expect(times).toEqual([first?.launchedAt, first?.spawnedAt, first?.liveAt, first?.endedAt]);
   });
@@ -121,8 +121,8 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('follows what the agent tells', async () => {
     const { page } = await visit(browser, fake.url);
-    const [{ epochs, ...report }, fresh] = [life.report, life.report.epochs.at(-1)];
-    if (fresh === undefined) throw new Error('the life has no epoch');
+    const [{ epochs, ...report }, lastEpoch] = [life.report, life.report.epochs.at(-1)];
+    if (lastEpoch === undefined) throw new Error('the life has no epoch');
     fake.tell(
       {
         event: 'report',
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
       },
       {
         event: 'epochs',
-        data: [{ ...fresh, epoch: 5, state: 'starting', launchedAt: new Date().toISOString() }],
+        data: [{ ...lastEpoch, epoch: 5, state: 'starting', launchedAt: new Date().toISOString() }],
       },
     );
     await page.getByText('Not ready: draining', { exact: true }).waitFor();
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await fake.close();
     fake = await fakeStatus(() => [
       { event: 'report', data: { ...report, ready: { ok: false, reason: 'Envoy has crashed' } } },
-      { event: 'epochs', data: epochs.map((one) => ({ ...one, state: 'ended' as const })) },
+      { event: 'epochs', data: epochs.map((epoch) => ({ ...epoch, state: 'ended' as const })) },
       { event: 'traffic', data: life.traffic.slice(0, 1) },
     ]);
     const { page } = await visit(browser, fake.url);
@@ -196,17 +196,17 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     );
     await service.getByText('18 more').click();
     expect(await service.getByText('0.0.0.0:15006').textContent()).toBe('0.0.0.0:15006');
-    const told = {
+    const answeringService = {
       at: new Date().toISOString(),
       state: 'answering',
       listeners: { count: 0, first: [] },
     } as const;
-    fake.tell({ event: 'service', data: told });
+    fake.tell({ event: 'service', data: answeringService });
     await expect.poll(() => service.getByText('its stats_config leaves them out').count()).toBe(2);
     expect(await service.textContent()).toContain('Clusters: Envoy counts none');
     fake.tell({
       event: 'service',
-      data: { at: told.at, state: 'silent', reason: 'connect ECONNREFUSED' },
+      data: { at: answeringService.at, state: 'silent', reason: 'connect ECONNREFUSED' },
     });
     await service.getByText('Envoy does not report it: connect ECONNREFUSED').waitFor();
   });
@@ -310,14 +310,14 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const small = await cpuOf(calm.page, () => follow(calm.page, fake, first, 2_000));
     await calm.page.close();
     const { page, complaints } = await visit(browser, fake.url);
-    const at = (ms: number) => new Date(now - ms).toISOString();
+    const timeAgo = (ms: number) => new Date(now - ms).toISOString();
     const epochs = Array.from({ length: 1_000 }, (_, epoch): EpochReport => ({
       ...first,
       epoch,
-      launchedAt: at((1_000 - epoch) * 3_000),
-      liveAt: at((1_000 - epoch) * 3_000 - 500),
-      toldToDrainAt: at((1_000 - epoch) * 3_000 - 3_000),
-      endedAt: at((1_000 - epoch) * 3_000 - 4_000),
+      launchedAt: timeAgo((1_000 - epoch) * 3_000),
+      liveAt: timeAgo((1_000 - epoch) * 3_000 - 500),
+      toldToDrainAt: timeAgo((1_000 - epoch) * 3_000 - 3_000),
+      endedAt: timeAgo((1_000 - epoch) * 3_000 - 4_000),
     }));
     const { agent } = life.report;
     fake.tell(
@@ -326,7 +326,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
         data: {
           ...life.report,
           epochs: undefined,
-          agent: { ...agent, startedAt: at(3_001_000) },
+          agent: { ...agent, startedAt: timeAgo(3_001_000) },
         } as Extract<LiveEvent, { event: 'report' }>['data'],
       },
       ...firstEvents(life).filter(({ event }) => event === 'traffic' || event === 'service'),
@@ -352,11 +352,11 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
 
   it('asks nobody but the agent', async () => {
     const page = await browser.newPage();
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
     await page.goto(fake.url);
     await page.getByRole('heading', { name: 'Epochs' }).waitFor();
-    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
+    expect(urls.filter((url) => !url.startsWith('data:'))).toEqual([
       fake.url,
       `${fake.url}debug/events`,
     ]);

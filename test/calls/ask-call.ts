@@ -63,7 +63,7 @@ export function askCall(
   };
   return new Promise((done) => {
     const fail = () => done({ status: 0, ...nobody });
-    const asked = isSecure(via)
+    const clientRequest = isSecure(via)
       ? requestSecurely({
           ...options,
           ...(shown !== 'none' && certificates[shown]),
@@ -71,7 +71,7 @@ export function askCall(
           rejectUnauthorized: false,
         })
       : request(options);
-    asked
+    clientRequest
       .on('response', (response) => {
         const socket = response.socket as Partial<TLSSocket>;
         const certificate = isSecure(via) ? (socket.getPeerCertificate?.().serialNumber ?? '') : '';
@@ -95,7 +95,7 @@ export function askCall(
           });
       })
       .on('error', fail)
-      .on('timeout', () => asked.destroy(new Error('no answer in 20 s')))
+      .on('timeout', () => clientRequest.destroy(new Error('no answer in 20 s')))
       .end();
   });
 }

@@ -38,21 +38,29 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
   const all = await freePorts(24);
   // A real istiod has the two ports after its own.
   const [xds = 0, http = 0, monitoring = 0, service = 0, secure = 0, other = 0, ...more] = all;
-  const [proxy = 0, gateway = 0, https = 0, passing = 0, one = 0, two = 0, ...rest] = more;
+  const [
+    proxy = 0,
+    gateway = 0,
+    https = 0,
+    passing = 0,
+    firstInbound = 0,
+    secondInbound = 0,
+    ...rest
+  ] = more;
   const proxyPorts = (index: number): ProxyPorts => {
     const [admin = 0, status = 0, prometheus = 0, health = 0] = rest.slice(4 * index);
     return { admin, status, prometheus, health };
   };
-  const made = await twoSidecars(folder, {
-    ...{ service, xds, http, monitoring, inbound: [one, two] },
+  const sidecars = await twoSidecars(folder, {
+    ...{ service, xds, http, monitoring, inbound: [firstInbound, secondInbound] },
     ...{ client: proxyPorts(0), echo: proxyPorts(1) },
   });
-  const front = await ingressGateway(folder, made, {
+  const front = await ingressGateway(folder, sidecars, {
     xds,
     gateway: { ...proxyPorts(2), https },
   });
   const servers = await Promise.all(applications.map((name) => backend(name)));
-  const { certChain, key } = await made.ca.issue();
+  const { certChain, key } = await sidecars.ca.issue();
   const secureServers = await Promise.all(
     ['one', 'two'].map(async (name) => {
       const server = createServer({ cert: certChain, key }, (_, response) => {
@@ -67,7 +75,7 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
   const certificates = join(folder, 'certificates');
   for (const name of ['a', 'b']) {
     mkdirSync(join(certificates, name), { recursive: true });
-    const issued = await made.ca.issue();
+    const issued = await sidecars.ca.issue();
     writeFileSync(join(certificates, name, 'chain.pem'), issued.certChain);
     writeFileSync(join(certificates, name, 'key.pem'), issued.key, { mode: 0o600 });
   }
@@ -81,7 +89,16 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
   );
   if (right === undefined || wrong === undefined) throw new Error('a client has no certificate');
   const stagePorts: StagePorts = {
-    ...{ service, secure, other, proxy, gateway, https, passing, inbound: [one, two] },
+    ...{
+      service,
+      secure,
+      other,
+      proxy,
+      gateway,
+      https,
+      passing,
+      inbound: [firstInbound, secondInbound],
+    },
     applications: new Map(
       servers.map((server, index) => [applications[index] ?? '', portOf(server)]),
     ),
@@ -99,7 +116,7 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
     'TLS of the gateway': passing,
   };
   for (const name of ['10-echo', '20-sidecar', '40-route', '50-gateway'])
-    rmSync(join(made.configDir, `${name}.yaml`));
+    rmSync(join(sidecars.configDir, `${name}.yaml`));
   const answersOf = async (controlPlane: ControlPlane): Promise<string> => {
     const forAllPorts = [
       ask(proxy, `http://ready.mesh:${service}/`, { host: `ready.mesh:${service}` }),
@@ -118,9 +135,9 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
     ports: stagePorts,
     async over(controlPlane, rules, work) {
       const text = [...fixedResources(stagePorts), ...rules].join('\n---\n');
-      writeFileSync(join(made.configDir, '60-calls.yaml'), text);
+      writeFileSync(join(sidecars.configDir, '60-calls.yaml'), text);
       const theirs = makeIstiod(istiod, xds);
-      cpSync(made.configDir, theirs.folder, { recursive: true });
+      cpSync(sidecars.configDir, theirs.folder, { recursive: true });
       for (const name of ['client', 'echo', 'gateway'])
         rmSync(join(folder, name, 'run'), { recursive: true, force: true });
       rmSync(socket, { force: true });
@@ -129,9 +146,12 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
         ...(controlPlane === 'istiod'
           ? []
           : [
-              startRunning([process.execPath, resolve('dist/pilot-discovery.cjs')], made.discovery),
+              startRunning(
+                [process.execPath, resolve('dist/pilot-discovery.cjs')],
+                sidecars.discovery,
+              ),
             ]),
-        ...[made.agents.echo, made.agents.client, front.agent].map((agent) =>
+        ...[sidecars.agents.echo, sidecars.agents.client, front.agent].map((agent) =>
           startRunning(program, agent, ['--concurrency', '1']),
         ),
       ];
@@ -145,7 +165,7 @@ export async function startCallsStage(istiod: string): Promise<CallsStage> {
     },
     async dispose() {
       for (const server of [...servers, ...secureServers]) server.close().closeAllConnections();
-      await made.dispose();
+      await sidecars.dispose();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -39,13 +39,13 @@ const entry = (name: string, spec: Readonly<Record<string, unknown>>) =>
 export function fixedResources(ports: StagePorts): readonly string[] {
   const { service } = ports;
   const http = [{ number: service, name: 'http', protocol: 'HTTP' }];
-  const at = (application: string, version: string) => ({
+  const endpoint = (application: string, version: string) => ({
     address: '127.0.0.1',
     ports: { http: ports.applications.get(application) ?? 0 },
     labels: { version },
   });
   return [
-    entry('ready', { ports: http, endpoints: [at('c', 'v1')] }),
+    entry('ready', { ports: http, endpoints: [endpoint('c', 'v1')] }),
     ...['echo', 'ready-echo'].map((name) =>
       entry(name, {
         location: 'MESH_INTERNAL',

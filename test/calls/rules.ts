@@ -121,13 +121,21 @@ function action(draw: Draw, ports: Ports): Json {
   ]);
 }
 
-function virtualService(draw: Draw, name: string, spec: Json, own: MeshHost, ports: Ports): string {
+function virtualService(
+  draw: Draw,
+  name: string,
+  spec: Json,
+  host: MeshHost,
+  ports: Ports,
+): string {
   const http = draw.several(2, 5, () => ({
-    match: draw.several(1, 2, () => match(draw)).filter((one) => Object.keys(one).length > 0),
+    match: draw
+      .several(1, 2, () => match(draw))
+      .filter((condition) => Object.keys(condition).length > 0),
     ...action(draw, ports),
   }));
   const last = {
-    route: [{ destination: { ...destination(draw, ports, own), host: own } }],
+    route: [{ destination: { ...destination(draw, ports, host), host } }],
   };
   const routes = [...http.filter((route) => route.match.length > 0), last];
   return resource('VirtualService', 'default', name, { ...spec, http: routes });

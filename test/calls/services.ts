@@ -16,18 +16,24 @@ interface Instance {
 
 /** Draws the services of the mesh that have no sidecar: how each says where its endpoints are. */
 export function services(draw: Draw, ports: StagePorts): readonly string[] {
-  const of = (...names: readonly string[]): readonly Instance[] =>
+  const instancesOf = (...names: readonly string[]): readonly Instance[] =>
     names.map((name, index) => ({
       at: ports.applications.get(name) ?? 0,
       version: `v${index + 1}`,
     }));
   return [
     ...httpService(draw, 'a', draw.oneOf([['a.mesh'], ['a.mesh', 'also-a.mesh']]), ports, [
-      ...of('a v1', 'a v2'),
+      ...instancesOf('a v1', 'a v2'),
     ]),
-    ...httpService(draw, 'b', ['b.mesh'], ports, of('b v1', 'b v2')),
-    ...httpService(draw, 'c', ['c.mesh'], ports, of('c')),
-    ...httpService(draw, 'wide', draw.oneOf([['*.wide.mesh'], ['x.wide.mesh']]), ports, of('c')),
+    ...httpService(draw, 'b', ['b.mesh'], ports, instancesOf('b v1', 'b v2')),
+    ...httpService(draw, 'c', ['c.mesh'], ports, instancesOf('c')),
+    ...httpService(
+      draw,
+      'wide',
+      draw.oneOf([['*.wide.mesh'], ['x.wide.mesh']]),
+      ports,
+      instancesOf('c'),
+    ),
     ...tlsService(draw, ports),
   ];
 }
@@ -71,7 +77,7 @@ function resolutionOf(draw: Draw, isWild: boolean, instances: readonly Instance[
 }
 
 function tlsService(draw: Draw, { secure, secured }: StagePorts): readonly string[] {
-  const instances = secured.map((at, index) => ({ at, version: `v${index + 1}` }));
+  const instances = secured.map((port, index) => ({ at: port, version: `v${index + 1}` }));
   return entry(draw, 'tls', {
     hosts: ['tls.mesh', 'one.tls.mesh', 'two.tls.mesh', '*.any.mesh'],
     ports: [{ number: secure, name: 'tls', protocol: draw.oneOf(['TLS', 'TLS', 'HTTPS']) }],
@@ -98,10 +104,12 @@ function entry(draw: Draw, name: string, service: Service): readonly string[] {
   const workloads: readonly Json[] =
     resolution === 'NONE'
       ? []
-      : instances.map(({ at, version }) => ({
+      : instances.map(({ at: instancePort, version }) => ({
           address,
           labels: { app: name, version },
-          ...(!hasTarget && { ports: Object.fromEntries(ports.map((port) => [port.name, at])) }),
+          ...(!hasTarget && {
+            ports: Object.fromEntries(ports.map((port) => [port.name, instancePort])),
+          }),
         }));
   const isSelected = workloads.length > 0 && draw.chance(0.4);
   const spec = {

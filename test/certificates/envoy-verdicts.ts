@@ -78,21 +78,24 @@ export async function restartVerdicts(
   kinds: readonly CertificateKind[],
 ): Promise<readonly KindVerdict[]> {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-kinds-'));
-  const pairAt = (at: string) => ({
+  const pairAt = (pathPrefix: string) => ({
     tls_certificates: [
-      { certificate_chain: { filename: `${at}.chain` }, private_key: { filename: `${at}.key` } },
+      {
+        certificate_chain: { filename: `${pathPrefix}.chain` },
+        private_key: { filename: `${pathPrefix}.key` },
+      },
     ],
   });
   const contexts = {
     pair: pairAt,
-    roots: (at: string) => ({
+    roots: (pathPrefix: string) => ({
       ...pairAt(join(folder, '0')),
-      validation_context: { trusted_ca: { filename: `${at}.roots` } },
+      validation_context: { trusted_ca: { filename: `${pathPrefix}.roots` } },
     }),
   };
-  const validate = (at: string, part: Part) =>
+  const validate = (pathPrefix: string, part: Part) =>
     new Promise<EnvoyVerdict>((done) => {
-      const config = bootstrap([listener('l', 0, contexts[part](at))]);
+      const config = bootstrap([listener('l', 0, contexts[part](pathPrefix))]);
       execFile(
         envoy,
         ['--mode', 'validate', '-l', 'error', '--log-format', '%v', '--config-yaml', config],
@@ -112,17 +115,22 @@ export async function restartVerdicts(
   try {
     const verdict$ = from(kinds).pipe(
       mergeMap(async ({ chain, key, roots }, index) => {
-        const at = join(folder, String(index));
+        const pathPrefix = join(folder, String(index));
         for (const [name, content] of Object.entries({ chain, key, roots }))
-          writeFileSync(`${at}.${name}`, content);
+          writeFileSync(`${pathPrefix}.${name}`, content);
         return {
           index,
-          verdict: { pair: await validate(at, 'pair'), roots: await validate(at, 'roots') },
+          verdict: {
+            pair: await validate(pathPrefix, 'pair'),
+            roots: await validate(pathPrefix, 'roots'),
+          },
         };
       }, 2),
       toArray(),
-      map((found) =>
-        found.sort((one, other) => one.index - other.index).map(({ verdict }) => verdict),
+      map((indexedVerdicts) =>
+        indexedVerdicts
+          .sort((left, right) => left.index - right.index)
+          .map(({ verdict }) => verdict),
       ),
     );
     return await lastValueFrom(verdict$, { defaultValue: [] });

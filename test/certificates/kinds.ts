@@ -18,7 +18,7 @@ const bom = Buffer.from([0xef, 0xbb, 0xbf]);
 export function certificateKinds(now: number): readonly CertificateKind[] {
   const numbers = { serial: 0 };
   const times = { notBefore: now - day, notAfter: now + day };
-  const [rootKeys, middleKeys, otherRootKeys, own, other] = [ec(), ec(), ec(), ec(), ec()];
+  const [rootKeys, middleKeys, otherRootKeys, leafKeys, otherKeys] = [ec(), ec(), ec(), ec(), ec()];
 
   function certificate(
     subject: string,
@@ -50,8 +50,8 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
   );
   const leafFor = (publicKey: KeyObject, more: Terms = {}) =>
     certificate('leaf', 'middle', publicKey, middleKeys.privateKey, more);
-  const leaf = leafFor(own.publicKey);
-  const key = pkcs8(own.privateKey);
+  const leaf = leafFor(leafKeys.publicKey);
+  const key = pkcs8(leafKeys.privateKey);
   const usual = { chain: leaf + middle, key, roots: root };
 
   const kind = (
@@ -90,10 +90,11 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
     kind('100 certificates', { chain: leaf + middle.repeat(99) }),
     kind('101 certificates', { chain: leaf + middle.repeat(100) }),
     kind('an expired leaf', {
-      chain: leafFor(own.publicKey, { notBefore: now - 2 * day, notAfter: now - day }) + middle,
+      chain:
+        leafFor(leafKeys.publicKey, { notBefore: now - 2 * day, notAfter: now - day }) + middle,
     }),
     kind('a leaf of tomorrow', {
-      chain: leafFor(own.publicKey, { notBefore: now + day / 2 }) + middle,
+      chain: leafFor(leafKeys.publicKey, { notBefore: now + day / 2 }) + middle,
     }),
     kind('an expired root', {
       roots: certificate('root', 'root', rootKeys.publicKey, rootKeys.privateKey, {
@@ -103,13 +104,15 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
     }),
     kind('two roots', { roots: otherRoot + root }),
     kind('the same root twice', { roots: root + root }),
-    kind('the key of another', { key: pkcs8(other.privateKey) }),
+    kind('the key of another', { key: pkcs8(otherKeys.privateKey) }),
     kind('a certificate of the chain is cut', { chain: leaf + middle.slice(0, middle.length / 2) }),
     kind('a root of the bundle is cut', { roots: root + otherRoot.slice(0, otherRoot.length / 2) }),
     kind('a root of the bundle is garbage', {
       roots: root + pem('CERTIFICATE', Buffer.alloc(100, 7)),
     }),
-    kind('version 1 with extensions', { chain: leafFor(own.publicKey, { version: 1 }) + middle }),
+    kind('version 1 with extensions', {
+      chain: leafFor(leafKeys.publicKey, { version: 1 }) + middle,
+    }),
     kind('empty roots', { roots: '' }),
     kind('an empty key', { key: '' }),
     kind('an empty chain', { chain: '' }),
@@ -169,26 +172,26 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
 
     // Wrappings
     ofKeys('PKCS#1', rsa, wrapped('pkcs1', rsa)),
-    ofKeys('SEC 1', own, wrapped('sec1', own)),
+    ofKeys('SEC 1', leafKeys, wrapped('sec1', leafKeys)),
     ofKeys(
       'SEC 1 behind EC PARAMETERS',
-      own,
-      pem('EC PARAMETERS', Buffer.from('06082a8648ce3d030107', 'hex')) + wrapped('sec1', own),
+      leafKeys,
+      pem('EC PARAMETERS', Buffer.from('06082a8648ce3d030107', 'hex')) + wrapped('sec1', leafKeys),
     ),
-    ofKeys('encrypted PKCS#8', own, wrapped('pkcs8', own, password)),
+    ofKeys('encrypted PKCS#8', leafKeys, wrapped('pkcs8', leafKeys, password)),
     ofKeys('encrypted PKCS#1', rsa, wrapped('pkcs1', rsa, password)),
-    ofKeys('encrypted SEC 1', own, wrapped('sec1', own, password)),
+    ofKeys('encrypted SEC 1', leafKeys, wrapped('sec1', leafKeys, password)),
     ofKeys(
       'PKCS#1 called PRIVATE KEY',
       rsa,
       wrapped('pkcs1', rsa).replaceAll('RSA PRIVATE', 'PRIVATE'),
     ),
-    ofKeys('PKCS#8 called EC PRIVATE KEY', own, key.replaceAll('PRIVATE', 'EC PRIVATE')),
+    ofKeys('PKCS#8 called EC PRIVATE KEY', leafKeys, key.replaceAll('PRIVATE', 'EC PRIVATE')),
     kind('a public key for a key', {
-      key: own.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      key: leafKeys.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     }),
-    kind('two keys, the right one first', { key: key + pkcs8(other.privateKey) }),
-    kind('two keys, the right one last', { key: pkcs8(other.privateKey) + key }),
+    kind('two keys, the right one first', { key: key + pkcs8(otherKeys.privateKey) }),
+    kind('two keys, the right one last', { key: pkcs8(otherKeys.privateKey) + key }),
     kind('the chain before the key in one file', { key: usual.chain + key }),
     kind('the key before the chain in one file', { chain: key + usual.chain }),
     kind('the key after the chain in one file', { chain: usual.chain + key }),

@@ -6,17 +6,17 @@ import { certificateKinds } from './kinds.ts';
 import { report, type Verdicts } from './report.ts';
 
 const { env } = process;
-const found = findEnvoy({
+const envoy = findEnvoy({
   binaryPath: undefined,
   env,
   cacheDir: cacheDir(env),
   version: pinnedEnvoy.version,
 });
-if (!found.ok) throw new Error(found.reason);
+if (!envoy.ok) throw new Error(envoy.reason);
 const now = Date.now();
 const kinds = certificateKinds(now);
-const restart = await restartVerdicts(found.path, kinds);
-const push = await pushVerdicts(found.path, kinds);
+const restart = await restartVerdicts(envoy.path, kinds);
+const push = await pushVerdicts(envoy.path, kinds);
 const verdicts: Verdicts = Object.fromEntries(
   kinds.flatMap(({ name }, index) => {
     const [restarted, pushed] = [restart[index], push[index]];

@@ -18,13 +18,13 @@ const words = (verdict: string) => (verdict === '' ? 'ok' : 'refused');
 /** A page about all kinds, in Markdown. */
 export function report(kinds: readonly CertificateKind[], verdicts: Verdicts, now: number): string {
   const rows = kinds.map((kind) => {
-    const own = ownVerdict(kind, now);
+    const agentVerdict = ownVerdict(kind, now);
     const cells = columns.flatMap(({ way, part }) => [
       words(verdicts[kind.name]?.[way][part] ?? ''),
-      words(own[way][part]),
+      words(agentVerdict[way][part]),
     ]);
     const reasons =
-      columns.map(({ way, part }) => own[way][part]).find((reason) => reason !== '') ?? '';
+      columns.map(({ way, part }) => agentVerdict[way][part]).find((reason) => reason !== '') ?? '';
     return [
       kind.name,
       ...cells,

@@ -25,8 +25,8 @@ createServer((_, response) => response.end(answers++ % 4 === 3 ? blanks : names)
 /** Many scrapes at once, which do not share an answer. */
 async function scrape(): Promise<never> {
   for (;;) {
-    for (let one = 1; one <= 16; one += 1) {
-      const headers = { 'x-prometheus-scrape-timeout-seconds': String(1 + one / 100) };
+    for (let number = 1; number <= 16; number += 1) {
+      const headers = { 'x-prometheus-scrape-timeout-seconds': String(1 + number / 100) };
       get({ port: statusPort, path: '/stats/prometheus', headers, agent: false }, (response) =>
         response.resume(),
       ).on('error', () => undefined);

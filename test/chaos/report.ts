@@ -12,8 +12,8 @@ export function plus(before: Figures | undefined, now: Figures): Figures {
     ...Object.keys(before.longestOutages),
     ...Object.keys(now.longestOutages),
   ]) as Set<keyof Figures['longestOutages']>;
-  const largest = (of: (figures: Figures) => number | undefined) =>
-    Math.max(of(before) ?? 0, of(now) ?? 0);
+  const largest = (figureOf: (figures: Figures) => number | undefined) =>
+    Math.max(figureOf(before) ?? 0, figureOf(now) ?? 0);
   return {
     violations: [...before.violations, ...now.violations],
     minutes: before.minutes + now.minutes,

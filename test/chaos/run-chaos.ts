@@ -100,10 +100,10 @@ export async function runChaos({
   };
 
   /** The pair on disk, if it is good, and since when the agent could know. */
-  let wanted: { readonly serial: string; since: number; seen: boolean } | undefined = {
+  let wanted: { readonly serial: string; since: number; isOver: boolean } | undefined = {
     serial: rig.issued.serial,
     since: 0,
-    seen: false,
+    isOver: false,
   };
   /** Something is being done that nobody could serve in spite of. */
   let interfering = 0;
@@ -134,7 +134,7 @@ export async function runChaos({
   async function rotate(from = 0): Promise<void> {
     const issued = await rig.ca.issue();
     writeCertificates(rig.certDir, issued);
-    wanted = { serial: issued.serial, since: now() + from, seen: false };
+    wanted = { serial: issued.serial, since: now() + from, isOver: false };
   }
   /**
    * Puts a bad file on disk. Where an Envoy comes up or is about to, it may read what nobody has
@@ -188,10 +188,10 @@ export async function runChaos({
   })();
 
   function check(serial: string | undefined): void {
-    const found = envoysOf(rig);
+    const baseIds = envoysOf(rig);
     // One that is stopped cannot end, nor tell its parent to.
-    const limit = new Set(found.values()).size > 1 || now() < stoppedUntil ? 3 : 2;
-    if (found.size > limit) complain(`${found.size} Envoys, ${limit} may be`);
+    const limit = new Set(baseIds.values()).size > 1 || now() < stoppedUntil ? 3 : 2;
+    if (baseIds.size > limit) complain(`${baseIds.size} Envoys, ${limit} may be`);
     const { memory, files } = needsOf(agent().pid);
     most.memory = Math.max(most.memory, memory);
     most.files = Math.max(most.files, files);
@@ -200,13 +200,13 @@ export async function runChaos({
       complain(`the agent has ${files} files open`);
 
     if (load.counts.failed > failures) {
-      const fresh = load.counts.failed - failures;
-      if (disturbed) excused += fresh;
-      else complain(`${fresh} requests failed: ${JSON.stringify([...load.counts.errors])}`);
+      const newFailures = load.counts.failed - failures;
+      if (disturbed) excused += newFailures;
+      else complain(`${newFailures} requests failed: ${JSON.stringify([...load.counts.errors])}`);
       failures = load.counts.failed;
     }
     if (interfering > 0) return;
-    if (serial !== undefined && found.size === 1 && now() > doomedUntil) {
+    if (serial !== undefined && baseIds.size === 1 && now() > doomedUntil) {
       calmSince ??= now();
       if (now() - calmSince > calm) disturbed = false;
     } else calmSince = undefined;
@@ -229,13 +229,13 @@ export async function runChaos({
       }
     } else downSince = undefined;
 
-    if (wanted === undefined || wanted.seen) return;
+    if (wanted === undefined || wanted.isOver) return;
     if (serial === wanted.serial) {
       most.rotation = Math.max(most.rotation, now() - wanted.since);
-      wanted.seen = true;
+      wanted.isOver = true;
     } else if (now() - wanted.since > served) {
       complain(`${wanted.serial} is on disk, ${String(serial)} is served`);
-      wanted.seen = true;
+      wanted.isOver = true;
     }
   }
 
@@ -281,12 +281,12 @@ export async function runChaos({
       case 'kill parent':
         return hand(async () => {
           const [parent] = envoys();
-          const known = agent().log().length;
+          const lineCount = agent().log().length;
           await rotate();
           const isLive = () =>
             agent()
               .log()
-              .slice(known)
+              .slice(lineCount)
               .some(({ event: code }) => code === 'epoch.live');
           await eventually(isLive, { within: 8_000, every: 5 }).catch(() => undefined);
           await sleep(ms);
@@ -376,9 +376,9 @@ export async function runChaos({
       }
     }
     await rotate();
-    await eventually(() => wanted?.seen === true && !disturbed, { within: served + restart }).catch(
-      () => complain('it does not come to rest'),
-    );
+    await eventually(() => wanted?.isOver === true && !disturbed, {
+      within: served + restart,
+    }).catch(() => complain('it does not come to rest'));
     playing.abort();
     await monitor;
     const { ok, failed } = await load.stop();
@@ -391,10 +391,10 @@ export async function runChaos({
     if (rig.envoys().length > 0) complain('Envoys are left');
     const lines = agents.flatMap((each) => each.log());
     for (const harm of attacker?.harm() ?? []) complain(`the attacker: ${harm}`);
-    for (const [at, { event, epoch, by }] of lines.entries()) {
+    for (const [index, { event, epoch, by }] of lines.entries()) {
       // The child that chaos has killed may have closed its parent's admin endpoint before.
       const hasLostChild = lines
-        .slice(0, at)
+        .slice(0, index)
         .some((line) => line.event === 'epoch.failed' && Number(line.epoch) > Number(epoch));
       if (event === 'epoch.hung' && !hasLostChild) complain(`epoch ${epoch} was taken for hung`);
       if (String(by).startsWith('POST ')) complain(`${event} by ${String(by)}`);
@@ -426,10 +426,10 @@ export async function runChaos({
 
 /** How long each rescue took that came to its end. */
 function rescuesOf(agent: RunningAgent): readonly number[] {
-  const known = new Map<unknown, number>();
+  const standaloneSince = new Map<unknown, number>();
   return agent.log().flatMap(({ event, epoch, time }) => {
-    if (event === 'epoch.standalone') known.set(epoch, Date.parse(String(time)));
-    const since = known.get(epoch);
+    if (event === 'epoch.standalone') standaloneSince.set(epoch, Date.parse(String(time)));
+    const since = standaloneSince.get(epoch);
     return event === 'epoch.live' && since !== undefined ? [Date.parse(String(time)) - since] : [];
   });
 }

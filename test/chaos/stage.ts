@@ -123,9 +123,9 @@ export function setStage(rig: Rig): Stage {
       const [file = '', ...args] = [...stranger, ...program];
       const attacker = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
       attackers.push(attacker);
-      const said: string[] = [];
-      createInterface(attacker.stdout).on('line', (line) => said.push(line));
-      await eventually(() => said.includes('ready'), { within: 10_000 });
+      const lines: string[] = [];
+      createInterface(attacker.stdout).on('line', (line) => lines.push(line));
+      await eventually(() => lines.includes('ready'), { within: 10_000 });
       return {
         target: {
           ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({
@@ -134,7 +134,7 @@ export function setStage(rig: Rig): Stage {
             port: String(port),
           }),
         },
-        harm: () => [...new Set(said.filter((line) => line !== 'ready'))],
+        harm: () => [...new Set(lines.filter((line) => line !== 'ready'))],
       };
     },
     dispose() {
@@ -149,13 +149,13 @@ export function setStage(rig: Rig): Stage {
  * that only check a configuration.
  */
 export function envoysOf(rig: Rig): ReadonlyMap<number, string> {
-  const found = new Map<number, string>();
+  const baseIds = new Map<number, string>();
   for (const pid of rig.envoys()) {
     const args = read(`/proc/${pid}/cmdline`).split('\0');
     if (args.includes('--restart-epoch') && !args.includes('--mode'))
-      found.set(pid, args[args.indexOf('--base-id') + 1] ?? '');
+      baseIds.set(pid, args[args.indexOf('--base-id') + 1] ?? '');
   }
-  return found;
+  return baseIds;
 }
 
 /** The process that checks a configuration, while there is one. */

@@ -33,7 +33,7 @@ async function served(
     else now();
   });
   const release = () => {
-    for (const one of waiting) one();
+    for (const respond of waiting) respond();
     waiting.clear();
   };
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

@@ -96,9 +96,9 @@ async function makeWorld({
   });
 
   const answers: (() => void)[] = [];
-  const upstream = createServer((asked, response) => {
+  const upstream = createServer((incoming, response) => {
     answers.push(() => response.end('at last'));
-    asked.resume();
+    incoming.resume();
   }).listen(0, '127.0.0.1');
   const neighbour = createTcpServer();
   const servers: Server[] = [upstream, neighbour];
@@ -316,16 +316,16 @@ describe('an Envoy that ends', () => {
       { life: 'ends cleanly by itself', logLevel: 'trace' },
       {
         in(world, heard) {
-          let told: readonly string[] = [];
+          let heardAtExit: readonly string[] = [];
           return world.proxy.run({ ...launch, reading: world.reading }, NEVER).pipe(
             tap({
               next: ({ type }) => {
-                if (type === 'exited') told = [...heard];
+                if (type === 'exited') heardAtExit = [...heard];
               },
               complete: () => {
-                expect(told[0]).toMatch(/^initializing epoch 0/);
-                expect(told.at(-1)).toBe('init manager Server destroyed');
-                expect(heard).toEqual(told);
+                expect(heardAtExit[0]).toMatch(/^initializing epoch 0/);
+                expect(heardAtExit.at(-1)).toBe('init manager Server destroyed');
+                expect(heard).toEqual(heardAtExit);
               },
             }),
           );

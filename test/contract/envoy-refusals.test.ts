@@ -345,17 +345,17 @@ describe('what this Envoy refuses', () => {
 
   it.each(mistakes)('%j %j is told at %s', async (instead, mistake, where, why) => {
     const text = instead === '' ? `${good}${mistake}\n` : good.replace(instead, mistake);
-    const told = await refused(text);
-    expect(told.reason).toBe(`FILE${where === '' ? '' : `:${where}`}: ${why}`);
-    expect(told, 'it is told the same again').toEqual(
+    const refusal = await refused(text);
+    expect(refusal.reason).toBe(`FILE${where === '' ? '' : `:${where}`}: ${why}`);
+    expect(refusal, 'it is told the same again').toEqual(
       await refused(text).then(({ reason, excerpt }) => ({ reason, excerpt })),
     );
     if (where === '') return;
     const [line = 0, column = 0] = where.split(':').map(Number);
-    const [shown = '', caret = ''] = told.excerpt?.split('\n') ?? [];
+    const [shown = '', caret = ''] = refusal.excerpt?.split('\n') ?? [];
     const marked = shown.slice(caret.indexOf('^'), caret.lastIndexOf('^') + 1);
     expect(
-      told.excerpt === undefined ||
+      refusal.excerpt === undefined ||
         text
           .split('\n')
           [line - 1]?.slice(column - 1)

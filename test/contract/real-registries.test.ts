@@ -119,7 +119,7 @@ describe.skipIf(controlPlane === undefined)('a registry: a real istiod over a fo
       const specIn = async () => {
         const all = await fetch(`http://127.0.0.1:${port + 1}/debug/configz`);
         const configs = (await all.json()) as readonly KubeDocument[];
-        return configs.find((one) => nameOf(one) === name)?.['spec'];
+        return configs.find((config) => nameOf(config) === name)?.['spec'];
       };
       await expect.poll(specIn).toEqual(spec);
     };

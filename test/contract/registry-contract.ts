@@ -124,7 +124,7 @@ function promisedOf<T>(makeStage: MakeStage<T>, all: readonly T[]) {
     check: (world: World<T>) => Promise<void>,
     {
       begin = all,
-      sources = (own: string) => [own],
+      sources = (sourceName: string) => [sourceName],
     }: {
       readonly begin?: readonly T[];
       /** The sources of the store, in order, given the name of this one. */

@@ -26,8 +26,8 @@ const promised = (name: string, stage: () => SourceStage) => {
 };
 
 /** A value that is asked for every 20 ms, and that can be away. */
-function asked(
-  wrap: (source: ContributingSource) => ContributingSource = (one) => one,
+function reread(
+  wrap: (source: ContributingSource) => ContributingSource = (inner) => inner,
   window?: number,
 ): SourceStage {
   let version = 1;
@@ -46,16 +46,16 @@ function asked(
   };
 }
 
-promised('source(), read again and again', () => asked());
+promised('source(), read again and again', () => reread());
 /** As one that sends a server the version that it knows. */
 function versioned(): SourceStage {
   let version = 1;
   let isAway = false;
-  let known = 0;
+  let knownVersion = 0;
   const read = (): Promise<string | undefined> => {
     if (isAway) return Promise.reject(new Error('away'));
-    if (known === version) return Promise.resolve(undefined);
-    known = version;
+    if (knownVersion === version) return Promise.resolve(undefined);
+    knownVersion = version;
     return Promise.resolve(String(version));
   };
   return {
@@ -66,7 +66,7 @@ function versioned(): SourceStage {
 }
 promised('source(), which says that nothing has changed', versioned);
 
-promised('source(), with a window of its own', () => asked((one) => one, 100));
+promised('source(), with a window of its own', () => reread((inner) => inner, 100));
 
 promised('source(), a stream', () => {
   const value$ = new BehaviorSubject('1');
@@ -112,15 +112,15 @@ promised('fileSource()', () => {
 });
 
 const fixed = source('fixed', () => ['same']);
-promised('compose()', () => asked((one) => compose(fixed, one)));
-promised('renamed()', () => asked((one) => renamed(one, 'other')));
-promised('gated()', () => asked((one) => gated(one, new BehaviorSubject(true))));
-promised('mapped()', () => asked((one) => mapped(one, (content) => ({ content }))));
-promised('polled()', () => asked((one) => polled(one, 1_000)));
-promised('withFallback()', () => asked((one) => withFallback(one, fixed)));
-promised('throttled()', () => asked((one) => throttled(one, 100)));
-promised('debounced()', () => asked((one) => debounced(one, 100)));
-promised('shared()', () => asked((one) => shared(one)));
+promised('compose()', () => reread((inner) => compose(fixed, inner)));
+promised('renamed()', () => reread((inner) => renamed(inner, 'other')));
+promised('gated()', () => reread((inner) => gated(inner, new BehaviorSubject(true))));
+promised('mapped()', () => reread((inner) => mapped(inner, (content) => ({ content }))));
+promised('polled()', () => reread((inner) => polled(inner, 1_000)));
+promised('withFallback()', () => reread((inner) => withFallback(inner, fixed)));
+promised('throttled()', () => reread((inner) => throttled(inner, 100)));
+promised('debounced()', () => reread((inner) => debounced(inner, 100)));
+promised('shared()', () => reread((inner) => shared(inner)));
 
 describe('the contract', () => {
   const broken = async (stage: () => SourceStage): Promise<readonly string[]> => {
@@ -138,9 +138,9 @@ describe('the contract', () => {
 
   it('finds a source that loses what it had in an outage', async () => {
     const lost = () =>
-      asked((one) => ({
-        ...one,
-        reading$: one.reading$.pipe(
+      reread((inner) => ({
+        ...inner,
+        reading$: inner.reading$.pipe(
           map((reading) => ({
             ...reading,
             hash: reading.config?.[0]?.trouble === undefined ? reading.hash : '',
@@ -166,9 +166,9 @@ describe('the contract', () => {
 
   it('finds a source whose hash says nothing', async () => {
     const random = () =>
-      asked((one) => ({
-        ...one,
-        reading$: one.reading$.pipe(
+      reread((inner) => ({
+        ...inner,
+        reading$: inner.reading$.pipe(
           map((reading) => ({ ...reading, hash: String(Math.random()) })),
         ),
       }));

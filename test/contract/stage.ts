@@ -200,9 +200,9 @@ export class Stage {
     const round$ = defer(() => concat(...steps()));
     const reported$ = step(() => {
       for (const [what, span] of all) {
-        const said = `${span.is} ${span.ms} ms`;
+        const spanText = `${span.is} ${span.ms} ms`;
         this.log.push(
-          `${what}: ${isRight([what, span]) ? said : `${quickest(what)} ms instead of ${said}`}`,
+          `${what}: ${isRight([what, span]) ? spanText : `${quickest(what)} ms instead of ${spanText}`}`,
         );
       }
     });

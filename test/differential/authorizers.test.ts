@@ -32,15 +32,15 @@ describe.skipIf(controlPlane === undefined)(
       expect(needless(all, explained)).toEqual([]);
     });
 
-    it.each(authorizers)('$name', async (one) => {
-      writeFileSync(join(istiod.folder, 'all.yaml'), one.yaml);
-      const known = authorizerDeviations
-        .filter(([proxies]) => proxies.test(one.name))
+    it.each(authorizers)('$name', async (testCase) => {
+      writeFileSync(join(istiod.folder, 'all.yaml'), testCase.yaml);
+      const caseDeviations = authorizerDeviations
+        .filter(([proxies]) => proxies.test(testCase.name))
         .map(([, deviation]) => deviation);
-      const mine = ours(one, 'REDIRECT', 'all');
+      const mine = ours(testCase, 'REDIRECT', 'all');
       const left = async () => {
-        const found = differences(mine, await servedTo(one, port, 'REDIRECT'));
-        return unexplained(found, [...known, ...deviations], explained);
+        const differing = differences(mine, await servedTo(testCase, port, 'REDIRECT'));
+        return unexplained(differing, [...caseDeviations, ...deviations], explained);
       };
       // istiod reads its folder and its MeshConfig after a while.
       await expect.poll(left, { interval: 200 }).toEqual([]);

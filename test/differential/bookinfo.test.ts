@@ -97,13 +97,13 @@ describe('bookinfo in a folder, as people have it', () => {
   let flaws = '';
 
   beforeAll(async () => {
-    const at = new Map<string, number>();
+    const ports = new Map<string, number>();
     for (const name of names) {
       const server = await backend(name);
       servers.push(server);
-      at.set(name, (server.address() as AddressInfo).port);
+      ports.set(name, (server.address() as AddressInfo).port);
     }
-    const portOf = (name: (typeof names)[number]) => at.get(name) ?? 0;
+    const portOf = (name: (typeof names)[number]) => ports.get(name) ?? 0;
     const [port = 0, admin = 0, xds = 0, debug = 0, monitoring = 0] = await freePorts(5);
     const who = async (host: string, headers: Readonly<Record<string, string>> = {}) => {
       const { status, body } = await ask(port, '/', { host, headers });
@@ -131,8 +131,8 @@ describe('bookinfo in a folder, as people have it', () => {
         const host = 'productpage.default.svc.cluster.local';
         await eventually(async () => (await who(host)) === 'productpage v1');
         answers['by its names'] = await Promise.all(
-          ['productpage', 'productpage.default', 'productpage.default.svc', host].map((one) =>
-            who(one),
+          ['productpage', 'productpage.default', 'productpage.default.svc', host].map((name) =>
+            who(name),
           ),
         );
         answers['by its other name'] = [await who('shop.other')];

@@ -206,8 +206,8 @@ export const authorizers: readonly Case[] = casesIn(
 export const meshNetworks = readFileSync('test/differential/mesh-networks.yaml', 'utf8');
 
 /** Services whose endpoints are in several networks, for a proxy of each of them. */
-export const networks: readonly Case[] = casesIn('test/differential/networks').map((one) => ({
-  ...one,
+export const networks: readonly Case[] = casesIn('test/differential/networks').map((testCase) => ({
+  ...testCase,
   networks: meshNetworks,
 }));
 

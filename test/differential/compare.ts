@@ -28,31 +28,33 @@ export function proxyOf(
     mesh: readMeshConfig(mesh, 'mesh.yaml').mesh,
     networks: readMeshNetworks(networks, 'networks.yaml').networks,
   });
-  const said = readNode(
+  const nodeOrFlaw = readNode(
     { id, cluster: 'test', metadata: { ...metadata, INTERCEPTION_MODE: mode } },
     locality,
   );
-  if (typeof said === 'string') throw new Error(said);
-  return { environment, node: withWorkload(environment, said) };
+  if (typeof nodeOrFlaw === 'string') throw new Error(nodeOrFlaw);
+  return { environment, node: withWorkload(environment, nodeOrFlaw) };
 }
 
 /** What pilot-discovery tells it. */
-export function ours(one: Case, mode: string, gatewayClusters?: GatewayClusters): Told {
-  const { environment, node } = proxyOf(one, mode, gatewayClusters);
+export function ours(testCase: Case, mode: string, gatewayClusters?: GatewayClusters): Told {
+  const { environment, node } = proxyOf(testCase, mode, gatewayClusters);
   const read = (type: XdsType, resources: readonly XdsResource[]) =>
     resources.map(({ body }) => published(typeUrls[type], body) as Published);
   const cluster = read('cluster', clustersOf(environment, node));
   const listener = read('listener', listenersOf(environment, node));
-  const asked = new Set(routeNames(listener));
-  const told = new Set(cluster.filter((one) => one['type'] === 'EDS').map((one) => one['name']));
+  const usedRoutes = new Set(routeNames(listener));
+  const edsClusters = new Set(
+    cluster.filter((resource) => resource['type'] === 'EDS').map((resource) => resource['name']),
+  );
   return {
     cluster,
-    endpoint: read('endpoint', endpointsOf(environment, node)).filter((one) =>
-      told.has(one['cluster_name']),
+    endpoint: read('endpoint', endpointsOf(environment, node)).filter((resource) =>
+      edsClusters.has(resource['cluster_name']),
     ),
     listener,
-    route: read('route', routesOf(environment, node)).filter((one) =>
-      asked.has(String(one['name'])),
+    route: read('route', routesOf(environment, node)).filter((resource) =>
+      usedRoutes.has(String(resource['name'])),
     ),
   };
 }

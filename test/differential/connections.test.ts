@@ -63,7 +63,7 @@ describe.skipIf(controlPlane === undefined)(
         ),
         createServer((socket) => void socket.once('data', (data) => socket.end(headerOf(data)))),
       );
-      for (const one of servers) await once(one.listen(0, '127.0.0.1'), 'listening');
+      for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
       // A real istiod has the two ports after its own.
       [plain = 0, secure = 0, first = 0, second = 0, admin = 0, xds = 0, http = 0, monitoring = 0] =
         await freePorts(8);

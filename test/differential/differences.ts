@@ -15,11 +15,13 @@ function inOneOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOneOrder);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]) => {
-    const made = inOneOrder(inner);
+    const ordered = inOneOrder(inner);
     const key = unordered[name];
     return [
       name,
-      key !== undefined && Array.isArray(made) ? byKey(made as readonly Published[], key) : made,
+      key !== undefined && Array.isArray(ordered)
+        ? byKey(ordered as readonly Published[], key)
+        : ordered,
     ] as const;
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -27,40 +29,43 @@ function inOneOrder(value: unknown): unknown {
 
 /** The entries by their keys; one that is there again has a number too. */
 function byKey(entries: readonly Published[], key: (entry: Published) => unknown): Published {
-  const found: Record<string, Published> = {};
+  const keyed: Record<string, Published> = {};
   for (const entry of entries) {
     const name = JSON.stringify(key(entry));
-    const again = Object.keys(found).filter(
-      (one) => one === name || one.startsWith(`${name} `),
+    const again = Object.keys(keyed).filter(
+      (existing) => existing === name || existing.startsWith(`${name} `),
     ).length;
-    found[again === 0 ? name : `${name} ${again}`] = entry;
+    keyed[again === 0 ? name : `${name} ${again}`] = entry;
   }
-  return found;
+  return keyed;
 }
 
-function walk(ours: unknown, theirs: unknown, path: string, found: string[]): void {
+function walk(ours: unknown, theirs: unknown, path: string, places: string[]): void {
   if (isDeepStrictEqual(ours, theirs)) return;
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
   if (isObject(ours) && isObject(theirs) && Array.isArray(ours) === Array.isArray(theirs)) {
     const [a, b] = [ours as Published, theirs as Published];
     for (const name of new Set([...Object.keys(a), ...Object.keys(b)]))
-      walk(a[name], b[name], `${path}/${name}`, found);
+      walk(a[name], b[name], `${path}/${name}`, places);
     return;
   }
   const text = (value: unknown) =>
     (JSON.stringify(value) as string | undefined)?.slice(0, 300) ?? 'nothing';
-  found.push(`${path}: ${text(ours)}, istiod: ${text(theirs)}`);
+  places.push(`${path}: ${text(ours)}, istiod: ${text(theirs)}`);
 }
 
 /** Each place in which two control planes tell a proxy different things. */
 export function differences(ours: Told, theirs: Told): readonly string[] {
-  const found: string[] = [];
+  const places: string[] = [];
   for (const type of xdsTypes) {
     const byName = (all: readonly Published[]) =>
       Object.fromEntries(
-        all.map((one) => [String(one['name'] ?? one['cluster_name']), inOneOrder(one)]),
+        all.map((resource) => [
+          String(resource['name'] ?? resource['cluster_name']),
+          inOneOrder(resource),
+        ]),
       );
-    walk(byName(ours[type]), byName(theirs[type]), type, found);
+    walk(byName(ours[type]), byName(theirs[type]), type, places);
   }
-  return found;
+  return places;
 }

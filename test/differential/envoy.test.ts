@@ -50,8 +50,8 @@ const named = (name: string) =>
   );
 
 /** A bootstrap that has all that a proxy is told, so that Envoy looks at each part of it. */
-function bootstrapOf(one: Case, mode: string): Buffer {
-  const { environment, node } = proxyOf(one, mode);
+function bootstrapOf(testCase: Case, mode: string): Buffer {
+  const { environment, node } = proxyOf(testCase, mode);
   const assignments = endpointsOf(environment, node).map(({ name, body }) =>
     create(ClusterSchema, {
       name: `endpoints of ${name}`,
@@ -73,11 +73,11 @@ function bootstrapOf(one: Case, mode: string): Buffer {
   });
   const listeners = [
     ...listenersOf(environment, node).map(({ body }) => body),
-    ...routed.map((made) => toBinary(ListenerSchema, made)),
+    ...routed.map((listener) => toBinary(ListenerSchema, listener)),
   ];
   const clusters = [
     ...clustersOf(environment, node).map(({ body }) => body),
-    ...assignments.map((made) => toBinary(ClusterSchema, made)),
+    ...assignments.map((cluster) => toBinary(ClusterSchema, cluster)),
     named('xds-grpc'),
     named('sds-grpc'),
   ];
@@ -87,7 +87,7 @@ function bootstrapOf(one: Case, mode: string): Buffer {
     field(4, field(1, field(1, 'xds-grpc'))),
   ]);
   return Buffer.concat([
-    field(1, field(1, one.id), field(2, 'test')),
+    field(1, field(1, testCase.id), field(2, 'test')),
     field(2, ...listeners.map((body) => field(1, body)), ...clusters.map((body) => field(2, body))),
     field(3, field(3, aggregated)),
   ]);
@@ -114,14 +114,14 @@ const policies = resources
   .filter(
     ({ kind, spec }) => kind === 'AuthorizationPolicy' && !JSON.stringify(spec).includes('CUSTOM'),
   )
-  .filter((one) => ownVerdict(one).refused === '')
-  .map((one, index) => ({
-    ...resourceOf(one),
+  .filter((policy) => ownVerdict(policy).refused === '')
+  .map((policy, index) => ({
+    ...resourceOf(policy),
     metadata: { name: `p${index}`, namespace: 'default' },
-    spec: { ...(one.spec as object), selector: undefined },
+    spec: { ...(policy.spec as object), selector: undefined },
   }));
-const policyCases = cases.slice(0, 1).map((one): Case => ({
-  ...one,
+const policyCases = cases.slice(0, 1).map((testCase): Case => ({
+  ...testCase,
   name: `${policies.length} policies`,
   yaml: [ownService, ...policies].map((each) => JSON.stringify(each)).join('\n---\n'),
 }));
@@ -129,8 +129,8 @@ const policyCases = cases.slice(0, 1).map((one): Case => ({
 /** What an Envoy says that refuses its configuration; its stdout is one that logs may open. */
 async function refusalOf(envoy: string, args: readonly string[]): Promise<string> {
   const child = spawn(envoy, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  return child.exitCode === 0 ? '' : said;
+  const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return child.exitCode === 0 ? '' : stderr;
 }
 
 describe('what a proxy is told of the shapes that real folders have', () => {
@@ -154,12 +154,12 @@ describe('what a proxy is told of the shapes that real folders have', () => {
         proxies.map((proxy) => ({ ...proxy, yaml, name: `${name}, ${proxy.name}` })),
       ),
       ...shapes.flatMap(({ name, cases }) =>
-        cases.map((one) => ({ ...one, name: `${name}, ${one.name}` })),
+        cases.map((testCase) => ({ ...testCase, name: `${name}, ${testCase.name}` })),
       ),
-    ].flatMap((one) => ['REDIRECT', 'NONE'].map((mode) => ({ ...one, mode }))),
-  )('is taken by a real Envoy: $name, $mode', async ({ mode, ...one }) => {
-    const path = join(folder, `${one.name} ${mode}.pb`.replaceAll(/[^\w.]/g, '_'));
-    writeFileSync(path, bootstrapOf(one, mode));
+    ].flatMap((testCase) => ['REDIRECT', 'NONE'].map((mode) => ({ ...testCase, mode }))),
+  )('is taken by a real Envoy: $name, $mode', async ({ mode, ...testCase }) => {
+    const path = join(folder, `${testCase.name} ${mode}.pb`.replaceAll(/[^\w.]/g, '_'));
+    writeFileSync(path, bootstrapOf(testCase, mode));
     const args = ['--mode', 'validate', '--config-path', path, '--log-level', 'warning'];
     expect(await refusalOf(envoy, args)).toBe('');
   });

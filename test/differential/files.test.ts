@@ -31,13 +31,16 @@ describe.skipIf(controlPlane === undefined)(
       expect(needless(fileDeviations, explained)).toEqual([]);
     });
 
-    it.each(files.map(marked))('$name', async (one) => {
-      await give(istiod, port, one);
+    it.each(files.map(marked))('$name', async (markedCase) => {
+      await give(istiod, port, markedCase);
       for (const mode of modes) {
         // istiod filters no clusters of a gateway by default.
-        const found = differences(ours(one, mode, 'all'), await servedTo(one, port, mode));
+        const differing = differences(
+          ours(markedCase, mode, 'all'),
+          await servedTo(markedCase, port, mode),
+        );
         const all = [...fileDeviations, ...deviations];
-        expect(unexplained(found, all, explained), mode).toEqual([]);
+        expect(unexplained(differing, all, explained), mode).toEqual([]);
       }
     });
   },

@@ -43,16 +43,16 @@ describe.skipIf(controlPlane === undefined)(
       expect(needless(gatewayDeviations, explained)).toEqual([]);
     });
 
-    it.each(gateways.map(marked))('$name', async (one) => {
-      await give(istiod, port, one);
-      const theirs = await servedTo(one, port, 'REDIRECT');
-      const found = differences(ours(one, 'REDIRECT', 'all'), theirs);
-      expect(unexplained(found, [...gatewayDeviations, ...deviations], explained)).toEqual([]);
+    it.each(gateways.map(marked))('$name', async (markedCase) => {
+      await give(istiod, port, markedCase);
+      const theirs = await servedTo(markedCase, port, 'REDIRECT');
+      const differing = differences(ours(markedCase, 'REDIRECT', 'all'), theirs);
+      expect(unexplained(differing, [...gatewayDeviations, ...deviations], explained)).toEqual([]);
     });
 
-    it.each(gateways)('has no cluster that nothing leads to: $name', (one) => {
-      const all = ours(one, 'REDIRECT', 'all');
-      const mine = ours(one, 'REDIRECT');
+    it.each(gateways)('has no cluster that nothing leads to: $name', (testCase) => {
+      const all = ours(testCase, 'REDIRECT', 'all');
+      const mine = ours(testCase, 'REDIRECT');
       const used = new Set(ledTo(mine));
       const exist = named(all.cluster).filter((name) => used.has(name));
       expect(named(mine.cluster)).toEqual(['BlackHoleCluster', ...exist].sort());

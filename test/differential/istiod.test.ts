@@ -17,17 +17,17 @@ const explained = new Set<RegExp>();
 if (controlPlane === undefined) leftOut('the comparison with a real istiod', 'a program');
 
 describe.skipIf(controlPlane === undefined)('what a proxy is told is what istiod tells it', () => {
-  it.each(cases)('$name', async (one) => {
+  it.each(cases)('$name', async (testCase) => {
     const [port = 0] = await freePorts(3);
     const istiod = makeIstiod(controlPlane ?? '', port);
-    writeFileSync(join(istiod.folder, 'all.yaml'), one.yaml);
+    writeFileSync(join(istiod.folder, 'all.yaml'), testCase.yaml);
     try {
       await istiod.start();
       for (const mode of modes) {
-        const mine = ours(one, mode, 'all'); // istiod filters no clusters of a gateway by default
+        const mine = ours(testCase, mode, 'all'); // istiod filters no clusters of a gateway by default
         const left = async () => {
-          const found = differences(mine, await servedTo(one, port, mode));
-          return unexplained(unexplained(found, deviations, explained), unsteady, explained);
+          const differing = differences(mine, await servedTo(testCase, port, mode));
+          return unexplained(unexplained(differing, deviations, explained), unsteady, explained);
         };
         // istiod takes connections before it has read its folder.
         await expect.poll(left, { interval: 200 }).toEqual([]);

@@ -33,10 +33,10 @@ function objectsOf(yaml: string): readonly Resource[] {
 }
 
 /** If several listeners have a name, a control plane serves the first. */
-const served = (told: Told): Told => ({
-  ...told,
-  listener: told.listener.filter(
-    ({ name }, index) => told.listener.findIndex((other) => other['name'] === name) === index,
+const served = (resources: Told): Told => ({
+  ...resources,
+  listener: resources.listener.filter(
+    ({ name }, index) => resources.listener.findIndex((other) => other['name'] === name) === index,
   ),
 });
 

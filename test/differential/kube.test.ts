@@ -34,7 +34,7 @@ describe.skipIf(kubeProgram === undefined)(
     let kube: KubeServer;
     let istiod: ChildProcess;
     let reader: KubeReader;
-    let own: Resource;
+    let apiService: Resource;
     let port = 0;
 
     beforeAll(async () => {
@@ -43,7 +43,10 @@ describe.skipIf(kubeProgram === undefined)(
       istiod = startKubeProgram('istiod', kube.folder, port);
       for (const name of ['other', 'third'])
         await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-      own = (await kube.ask('GET', '/api/v1/namespaces/default/services/kubernetes')) as Resource;
+      apiService = (await kube.ask(
+        'GET',
+        '/api/v1/namespaces/default/services/kubernetes',
+      )) as Resource;
       reader = await startKubeReader(kube, { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: 'false' });
       await eventually(() => connects(port));
     });
@@ -59,28 +62,29 @@ describe.skipIf(kubeProgram === undefined)(
       for (const document of parseAllDocuments(yaml))
         objects.push(await made(kube, document.toJS() as Resource));
       // As they are in the API, with the times and addresses that it has given them, and its own.
-      const text = [...objects, own].map((one) => JSON.stringify(one)).join('\n---\n');
+      const text = [...objects, apiService].map((object) => JSON.stringify(object)).join('\n---\n');
       try {
         for (const proxy of proxies) {
           for (const mode of ['REDIRECT', 'NONE']) {
-            const one = { ...proxy, yaml: text };
-            const mine = ours(one, mode, 'all'); // istiod filters no clusters of a gateway
+            const testCase = { ...proxy, yaml: text };
+            const mine = ours(testCase, mode, 'all'); // istiod filters no clusters of a gateway
             const left = async () => {
-              const found = differences(mine, await servedTo(one, port, mode));
-              return unexplained(found, [...kubeDeviations, ...deviations], explained);
+              const differing = differences(mine, await servedTo(testCase, port, mode));
+              return unexplained(differing, [...kubeDeviations, ...deviations], explained);
             };
             await expect
               .poll(left, { interval: 200, message: `${proxy.name}, ${mode}` })
               .toEqual([]);
-            const ofApi = async () => differences(mine, await servedTo(one, reader.port, mode));
+            const ofApi = async () =>
+              differences(mine, await servedTo(testCase, reader.port, mode));
             await expect
               .poll(ofApi, { interval: 200, message: `${proxy.name}, ${mode}, over the API` })
               .toEqual([]);
           }
         }
       } finally {
-        for (const one of objects.toReversed())
-          await kube.ask('DELETE', `${pathOf(one)}?gracePeriodSeconds=0`);
+        for (const object of objects.toReversed())
+          await kube.ask('DELETE', `${pathOf(object)}?gracePeriodSeconds=0`);
       }
     });
   },

@@ -30,8 +30,8 @@ if (controlPlane === undefined)
 describe.skipIf(controlPlane === undefined)(
   'with a localityLbSetting of the MeshConfig proxies are told what istiod tells',
   () => {
-    it.each(cases)('$name', (one) =>
-      expectAsIstiod(controlPlane ?? '', one, localityDeviations, explained),
+    it.each(cases)('$name', (testCase) =>
+      expectAsIstiod(controlPlane ?? '', testCase, localityDeviations, explained),
     );
 
     afterAll(() => {

@@ -10,10 +10,10 @@ export interface MarkedCase extends Case {
   readonly number: number;
 }
 
-export const marked = (one: Case, number: number): MarkedCase => ({
-  ...one,
+export const marked = (testCase: Case, number: number): MarkedCase => ({
+  ...testCase,
   number,
-  yaml: `${one.yaml}---
+  yaml: `${testCase.yaml}---
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: { name: marker, namespace: default }
@@ -22,11 +22,11 @@ spec: { hosts: [marker-${number}.mesh], ports: [{ number: 9999, name: tcp, proto
 });
 
 /** Gives istiod the folder of a case; resolves when it tells what is in it. */
-export async function give(istiod: Istiod, port: number, one: MarkedCase): Promise<void> {
-  writeFileSync(join(istiod.folder, 'all.yaml'), one.yaml);
+export async function give(istiod: Istiod, port: number, markedCase: MarkedCase): Promise<void> {
+  writeFileSync(join(istiod.folder, 'all.yaml'), markedCase.yaml);
   const isThere = async () =>
-    JSON.stringify((await servedTo(one, port, 'NONE')).cluster).includes(
-      `marker-${one.number}.mesh`,
+    JSON.stringify((await servedTo(markedCase, port, 'NONE')).cluster).includes(
+      `marker-${markedCase.number}.mesh`,
     );
   await expect.poll(isThere).toBe(true);
 }

@@ -27,8 +27,8 @@ export const meshCases = (folder: string, proxies: readonly Proxy[]): readonly M
     .map((file) => {
       const name = file.replace(/\.mesh\.yaml$/, '');
       const meshText = readFileSync(join(folder, file), 'utf8');
-      const own = join(folder, `${name}.yaml`);
-      const yaml = readFileSync(existsSync(own) ? own : join(folder, 'all.yaml'), 'utf8');
+      const ownPath = join(folder, `${name}.yaml`);
+      const yaml = readFileSync(existsSync(ownPath) ? ownPath : join(folder, 'all.yaml'), 'utf8');
       return {
         name,
         meshText,

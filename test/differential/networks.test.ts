@@ -25,13 +25,13 @@ describe.skipIf(controlPlane === undefined)(
     });
     afterAll(() => istiod.dispose());
 
-    it.each(networks.map(marked))('$name', async (one) => {
-      await give(istiod, port, one);
-      const found = differences(
-        ours(one, 'REDIRECT', 'all'),
-        await servedTo(one, port, 'REDIRECT'),
+    it.each(networks.map(marked))('$name', async (markedCase) => {
+      await give(istiod, port, markedCase);
+      const differing = differences(
+        ours(markedCase, 'REDIRECT', 'all'),
+        await servedTo(markedCase, port, 'REDIRECT'),
       );
-      expect(unexplained(found, deviations, new Set())).toEqual([]);
+      expect(unexplained(differing, deviations, new Set())).toEqual([]);
     });
   },
 );

@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path';
 import { makeIstiod } from '../support/e2e/istiod.ts';
 import { realEnvoy } from '../support/e2e/bad-input-program.ts';
 
-/** Says what has arrived: who it is, and the request. `at` is a port, or the path of a socket. */
-export async function backend(name: string, at: number | string = 0): Promise<Server> {
+/** Says who it is, and which request has arrived. `place` is a port, or the path of a socket. */
+export async function backend(name: string, place: number | string = 0): Promise<Server> {
   const server = createServer(({ method, url, headers }, response) => {
     const { 'x-request-id': id, 'x-forwarded-proto': proto, ...rest } = headers;
     response.setHeader('x-backend', name);
@@ -17,7 +17,7 @@ export async function backend(name: string, at: number | string = 0): Promise<Se
     );
   });
   await once(
-    typeof at === 'string' ? server.listen(at) : server.listen(at, '127.0.0.1'),
+    typeof place === 'string' ? server.listen(place) : server.listen(place, '127.0.0.1'),
     'listening',
   );
   return server;

@@ -11,7 +11,7 @@ import { backend, withEnvoy, withIstiod, withPilotDiscovery } from './one-envoy.
 
 if (controlPlane === undefined) leftOut('500 requests through a real istiod', 'a program');
 
-function resources(port: number, [one = 0, two = 0]: readonly number[]): string {
+function resources(port: number, [firstPort = 0, secondPort = 0]: readonly number[]): string {
   const entry = (name: string, v1: number, v2: number) => `apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: { name: ${name}, namespace: default }
@@ -24,7 +24,7 @@ spec:
   endpoints: [{ address: 127.0.0.1, ports: { http: ${v1} }, labels: { version: v1 } }, { address: 127.0.0.1, ports: { http: ${v2} }, labels: { version: v2 } }]
 ---
 `;
-  return `${entry('a', one, two)}${entry('b', two, two)}apiVersion: networking.istio.io/v1
+  return `${entry('a', firstPort, secondPort)}${entry('b', secondPort, secondPort)}apiVersion: networking.istio.io/v1
 kind: DestinationRule
 metadata: { name: a, namespace: default }
 spec: { host: a.mesh, subsets: [{ name: v1, labels: { version: v1 } }, { name: v2, labels: { version: v2 } }] }
@@ -96,7 +96,7 @@ const question: fc.Arbitrary<Question> = fc.record({
 /** Status, headers and body, but for what differs from one request to the next. */
 function answerTo(port: number, { host, method, path, headers }: Question): Promise<unknown> {
   return new Promise((done, fail) => {
-    const asked = request(
+    const clientRequest = request(
       { host: '127.0.0.1', port, method, path, headers: { ...headers, host }, agent: false },
       (response) => {
         let body = '';
@@ -113,7 +113,7 @@ function answerTo(port: number, { host, method, path, headers }: Question): Prom
         });
       },
     );
-    asked.on('error', fail).end();
+    clientRequest.on('error', fail).end();
   });
 }
 
@@ -135,7 +135,7 @@ describe.skipIf(controlPlane === undefined)('an Envoy that lives from pilot-disc
     withEnvoy(xds, admin, async () => {
       await eventually(async () => (await ask(service, '/', { host: 'a.mesh' })).status === 200);
       const all: unknown[] = [];
-      for (const one of questions) all.push(await answerTo(service, one));
+      for (const drawn of questions) all.push(await answerTo(service, drawn));
       return all;
     });
 
@@ -145,12 +145,12 @@ describe.skipIf(controlPlane === undefined)('an Envoy that lives from pilot-disc
     const yaml = resources(service, ports);
     const ours = await withPilotDiscovery(yaml, [xds, http, monitoring], () => answers(questions));
     const theirs = await withIstiod(controlPlane ?? '', yaml, xds, () => answers(questions));
-    const differing = questions.flatMap((one, index) => {
+    const differing = questions.flatMap((drawn, index) => {
       const [mine, other] = [JSON.stringify(ours[index]), JSON.stringify(theirs[index])];
-      return mine === other ? [] : [{ question: one, ours: mine, istiod: other }];
+      return mine === other ? [] : [{ question: drawn, ours: mine, istiod: other }];
     });
     expect(differing).toEqual([]);
-    const statuses = new Set(ours.map((one) => (one as { readonly status: number }).status));
+    const statuses = new Set(ours.map((answer) => (answer as { readonly status: number }).status));
     expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 302, 308, 405, 418, 503]));
   });
 });

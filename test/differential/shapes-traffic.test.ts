@@ -19,8 +19,8 @@ interface Ports {
   readonly http: number;
   readonly second: number;
   readonly mysql: number;
-  readonly one: number;
-  readonly two: number;
+  readonly onePort: number;
+  readonly twoPort: number;
   /** It speaks first. */
   readonly greeter: number;
 }
@@ -30,7 +30,7 @@ interface Row {
   /** Parts of a folder. */
   readonly yaml: (ports: Ports) => readonly string[];
   /** Who answers. */
-  readonly asked: (ports: Ports) => Promise<string>;
+  readonly answer: (ports: Ports) => Promise<string>;
   readonly right: string;
   /** If it differs with istiod 1.26; `unsteady`: now this and now that. */
   readonly istiod?: string;
@@ -39,8 +39,10 @@ interface Row {
 let created = 0;
 function resource(kind: string, name: string, spec: string): string {
   created += 1;
-  const at = new Date(Date.UTC(2024, 0, 1, 0, 0, created)).toISOString().replace('.000', '');
-  return `apiVersion: networking.istio.io/v1\nkind: ${kind}\nmetadata: { name: ${name}, namespace: default, creationTimestamp: "${at}" }\nspec: ${spec}\n`;
+  const creationTimestamp = new Date(Date.UTC(2024, 0, 1, 0, 0, created))
+    .toISOString()
+    .replace('.000', '');
+  return `apiVersion: networking.istio.io/v1\nkind: ${kind}\nmetadata: { name: ${name}, namespace: default, creationTimestamp: "${creationTimestamp}" }\nspec: ${spec}\n`;
 }
 const entry = (name: string, host: string, ports: string, more: string) =>
   resource(
@@ -50,7 +52,7 @@ const entry = (name: string, host: string, ports: string, more: string) =>
   );
 const http = (number: number, name = 'http') =>
   `{ number: ${number}, name: ${name}, protocol: HTTP }`;
-const at = (port: number, name = 'http', labels = '') =>
+const endpointAt = (port: number, name = 'http', labels = '') =>
   `resolution: STATIC, endpoints: [{ address: 127.0.0.1, ports: { ${name}: ${port} }${labels} }]`;
 const to = (host: string) => `route: [{ destination: { host: ${host} } }]`;
 
@@ -67,7 +69,7 @@ async function who(
 /** What a server says before it is asked. */
 async function greeting(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-  const data = once(socket, 'data').then(([said]) => String(said));
+  const data = once(socket, 'data').then(([piece]) => String(piece));
   const nothing = new Promise<string>((done) => setTimeout(done, 10_000, 'nothing').unref());
   return Promise.race([data, nothing]).finally(() => socket.destroy());
 }
@@ -84,30 +86,30 @@ const rows: readonly Row[] = [
     const host = `m${index}.mesh`;
     return {
       name: `a VirtualService whose only match is for ${whom} leaves the default route`,
-      yaml: ({ http: port, one, two }) => [
-        entry(`m${index}`, host, http(port), at(one)),
-        entry(`m${index}-other`, `o${index}.mesh`, http(port), at(two)),
+      yaml: ({ http: port, onePort, twoPort }) => [
+        entry(`m${index}`, host, http(port), endpointAt(onePort)),
+        entry(`m${index}-other`, `o${index}.mesh`, http(port), endpointAt(twoPort)),
         resource(
           'VirtualService',
           `m${index}`,
           `{ hosts: [${host}], gateways: [mesh, front], http: [{ match: [{ ${match} }], ${to(`o${index}.mesh`)} }] }`,
         ),
       ],
-      asked: (ports) => who(ports.http, host),
+      answer: (ports) => who(ports.http, host),
       right: 'one',
     };
   }),
   ...['x', 'x.default'].map((host, index): Row => {
     return {
       name: `a host of another domain has no short name: ${host}`,
-      yaml: ({ http: port, one, two }) =>
+      yaml: ({ http: port, onePort, twoPort }) =>
         index > 0
           ? []
           : [
-              entry('x-far', 'x.default.svc.other.domain', http(port), at(two)),
-              entry('x-near', 'x.default.svc.cluster.local', http(port), at(one)),
+              entry('x-far', 'x.default.svc.other.domain', http(port), endpointAt(twoPort)),
+              entry('x-near', 'x.default.svc.cluster.local', http(port), endpointAt(onePort)),
             ],
-      asked: (ports) => who(ports.http, host),
+      answer: (ports) => who(ports.http, host),
       right: 'one',
     };
   }),
@@ -121,29 +123,29 @@ const rows: readonly Row[] = [
         `resolution: STATIC, endpoints: [{ address: 'unix://${socket}' }]`,
       ),
     ],
-    asked: (ports) => who(ports.http, 'socket.mesh'),
+    answer: (ports) => who(ports.http, 'socket.mesh'),
     right: 'socket',
   },
   {
     name: 'a field of a newer Istio costs nothing else of its resource',
-    yaml: ({ http: port, one }) => [
+    yaml: ({ http: port, onePort }) => [
       resource(
         'ServiceEntry',
         'newer',
-        `{ hosts: [newer.mesh], location: MESH_EXTERNAL, ports: [${http(port)}], ${at(one)}, brandNew: { a: 1 } }`,
+        `{ hosts: [newer.mesh], location: MESH_EXTERNAL, ports: [${http(port)}], ${endpointAt(onePort)}, brandNew: { a: 1 } }`,
       ),
     ],
-    asked: (ports) => who(ports.http, 'newer.mesh'),
+    answer: (ports) => who(ports.http, 'newer.mesh'),
     right: 'one',
   },
   {
     name: 'subsets of an external service are told by labels',
-    yaml: ({ http: port, one, two }) => [
+    yaml: ({ http: port, onePort, twoPort }) => [
       entry(
         'subsets',
         'subsets.mesh',
         http(port),
-        `resolution: STATIC, endpoints: [{ address: 127.0.0.1, ports: { http: ${one} }, labels: { v: a } }, { address: 127.0.0.1, ports: { http: ${two} }, labels: { v: b } }]`,
+        `resolution: STATIC, endpoints: [{ address: 127.0.0.1, ports: { http: ${onePort} }, labels: { v: a } }, { address: 127.0.0.1, ports: { http: ${twoPort} }, labels: { v: b } }]`,
       ),
       resource(
         'DestinationRule',
@@ -156,7 +158,7 @@ const rows: readonly Row[] = [
         '{ hosts: [subsets.mesh], http: [{ route: [{ destination: { host: subsets.mesh, subset: b } }] }] }',
       ),
     ],
-    asked: (ports) => who(ports.http, 'subsets.mesh'),
+    answer: (ports) => who(ports.http, 'subsets.mesh'),
     right: 'two',
   },
   ...(['http', 'second'] as const).map((port, index): Row => {
@@ -167,32 +169,34 @@ const rows: readonly Row[] = [
           `named-${index}`,
           'named.mesh',
           http(ports[port]),
-          at(index === 0 ? ports.one : ports.two),
+          endpointAt(index === 0 ? ports.onePort : ports.twoPort),
         ),
       ],
-      asked: (ports) => who(ports[port], 'named.mesh'),
+      answer: (ports) => who(ports[port], 'named.mesh'),
       right: index === 0 ? 'one' : 'two',
       istiod: 'unsteady',
     };
   }),
   {
     name: 'a server that speaks first is heard, and the HTTP of its port is not served',
-    yaml: ({ mysql, greeter, one }) => [
+    yaml: ({ mysql, greeter, onePort }) => [
       entry(
         'mysql',
         'mysql.mesh',
         `{ number: ${mysql}, name: mysql, protocol: MySQL }`,
-        at(greeter, 'mysql'),
+        endpointAt(greeter, 'mysql'),
       ),
-      entry('beside', 'beside.mesh', http(mysql), at(one)),
+      entry('beside', 'beside.mesh', http(mysql), endpointAt(onePort)),
     ],
-    asked: (ports) => greeting(ports.mysql),
+    answer: (ports) => greeting(ports.mysql),
     right: 'I am first',
   },
   {
     name: 'a host may begin with a part of a name',
-    yaml: ({ http: port, one }) => [entry('partial', '*-foo.example.com', http(port), at(one))],
-    asked: (ports) => who(ports.http, 'a-foo.example.com'),
+    yaml: ({ http: port, onePort }) => [
+      entry('partial', '*-foo.example.com', http(port), endpointAt(onePort)),
+    ],
+    answer: (ports) => who(ports.http, 'a-foo.example.com'),
     right: 'one',
   },
   ...[
@@ -202,19 +206,19 @@ const rows: readonly Row[] = [
     const [how, headers, right] = row as [string, Readonly<Record<string, string>>, string];
     return {
       name: `withoutHeaders with the regex * is about presence: ${how}`,
-      yaml: ({ http: port, one, two }) =>
+      yaml: ({ http: port, onePort, twoPort }) =>
         index > 0
           ? []
           : [
-              entry('absent', 'absent.mesh', http(port), at(one)),
-              entry('present', 'present.mesh', http(port), at(two)),
+              entry('absent', 'absent.mesh', http(port), endpointAt(onePort)),
+              entry('present', 'present.mesh', http(port), endpointAt(twoPort)),
               resource(
                 'VirtualService',
                 'absent',
                 `{ hosts: [absent.mesh], http: [{ match: [{ withoutHeaders: { x-a: { regex: '*' } } }], ${to('absent.mesh')} }, { ${to('present.mesh')} }] }`,
               ),
             ],
-      asked: (ports) => who(ports.http, 'absent.mesh', headers),
+      answer: (ports) => who(ports.http, 'absent.mesh', headers),
       right,
     };
   }),
@@ -234,22 +238,22 @@ describe.skipIf(controlPlane === undefined)('requests of the shapes that real fo
     await once(greeter, 'listening');
     servers.push(greeter);
     const portOf = (server: Pick<Server, 'address'>) => (server.address() as AddressInfo).port;
-    const [own = 0, two = 0, mysql = 0, admin = 0, xds = 0, debug = 0, monitoring = 0] =
+    const [httpPort = 0, secondPort = 0, mysql = 0, admin = 0, xds = 0, debug = 0, monitoring = 0] =
       await freePorts(7);
     const ports: Ports = {
-      http: own,
-      second: two,
+      http: httpPort,
+      second: secondPort,
       mysql,
-      one: portOf(first),
-      two: portOf(second),
+      onePort: portOf(first),
+      twoPort: portOf(second),
       greeter: portOf(greeter),
     };
-    const ready = entry('ready', 'ready.mesh', http(own), at(ports.one));
+    const ready = entry('ready', 'ready.mesh', http(httpPort), endpointAt(ports.onePort));
     const yaml = [...rows.flatMap((row) => row.yaml(ports)), ready].join('---\n');
     const ask = () =>
       withEnvoy(xds, admin, async () => {
-        await eventually(async () => (await who(own, 'ready.mesh')) === 'one');
-        return Promise.all(rows.map((row) => row.asked(ports)));
+        await eventually(async () => (await who(httpPort, 'ready.mesh')) === 'one');
+        return Promise.all(rows.map((row) => row.answer(ports)));
       });
     answers.ours = await withPilotDiscovery(yaml, [xds, debug, monitoring], ask);
     answers.istiod = await withIstiod(controlPlane ?? '', yaml, xds, ask);

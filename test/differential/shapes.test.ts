@@ -32,16 +32,18 @@ describe.skipIf(controlPlane === undefined)(
     it.each(shapes)('$name', async ({ yaml, cases }) => {
       writeFileSync(join(istiod.folder, 'all.new'), yaml);
       renameSync(join(istiod.folder, 'all.new'), join(istiod.folder, 'all.yaml'));
-      for (const one of cases) {
+      for (const testCase of cases) {
         for (const mode of ['REDIRECT', 'NONE']) {
-          const mine = ours(one, mode);
+          const mine = ours(testCase, mode);
           const left = async () => {
-            const found = differences(mine, await servedTo(one, port, mode));
+            const differing = differences(mine, await servedTo(testCase, port, mode));
             const all = [...shapeDeviations, ...deviations];
-            return unexplained(unexplained(found, all, explained), unsteady, explained);
+            return unexplained(unexplained(differing, all, explained), unsteady, explained);
           };
           // istiod reads its folder after a while.
-          await expect.poll(left, { interval: 100, message: `${one.name}, ${mode}` }).toEqual([]);
+          await expect
+            .poll(left, { interval: 100, message: `${testCase.name}, ${mode}` })
+            .toEqual([]);
         }
       }
     });

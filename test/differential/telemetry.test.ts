@@ -12,8 +12,8 @@ if (controlPlane === undefined)
   leftOut('the comparison of telemetry with a real istiod', 'a program');
 
 describe.skipIf(controlPlane === undefined)('what proxies say of their calls is as istiod', () => {
-  it.each(telemetryCases)('$name', (one) =>
-    expectAsIstiod(controlPlane ?? '', one, telemetryDeviations, explained),
+  it.each(telemetryCases)('$name', (testCase) =>
+    expectAsIstiod(controlPlane ?? '', testCase, telemetryDeviations, explained),
   );
 
   afterAll(() => {

@@ -6,12 +6,12 @@ export type Deviation = readonly [where: RegExp, why: string];
  * `explained`, so that one that explains nothing can be found.
  */
 export function unexplained(
-  found: readonly string[],
-  known: readonly Deviation[],
+  differences: readonly string[],
+  deviations: readonly Deviation[],
   explained: Set<RegExp>,
 ): readonly string[] {
-  return found.filter((difference) => {
-    const deviation = known.find(([where]) => where.test(difference));
+  return differences.filter((difference) => {
+    const deviation = deviations.find(([where]) => where.test(difference));
     if (deviation !== undefined) explained.add(deviation[0]);
     return deviation === undefined;
   });
@@ -19,8 +19,8 @@ export function unexplained(
 
 /** Why there are the deviations that have explained nothing. */
 export function needless(
-  known: readonly Deviation[],
+  deviations: readonly Deviation[],
   explained: ReadonlySet<RegExp>,
 ): readonly string[] {
-  return known.filter(([where]) => !explained.has(where)).map(([, why]) => why);
+  return deviations.filter(([where]) => !explained.has(where)).map(([, why]) => why);
 }

@@ -145,7 +145,7 @@ async function expectNextEpoch(serial: string): Promise<void> {
 }
 
 function put(path: string, content = ''): void {
-  const fresh = join(rig.folder, 'fresh');
-  writeFileSync(fresh, content);
-  renameSync(fresh, path);
+  const newPath = join(rig.folder, 'fresh');
+  writeFileSync(newPath, content);
+  renameSync(newPath, path);
 }

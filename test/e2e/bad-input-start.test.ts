@@ -344,8 +344,8 @@ describe('the custom configuration', () => {
         `Envoy refuses its configuration: ${rig.config}:1:3: no such field: 'nonsense'`,
       );
       expect(launches(agent)).toBe(1);
-      const told = agent.log().filter((line) => JSON.stringify(line).includes('nonsense'));
-      expect(told.map(({ event, excerpt }) => [event, excerpt])).toEqual([
+      const lines = agent.log().filter((line) => JSON.stringify(line).includes('nonsense'));
+      expect(lines.map(({ event, excerpt }) => [event, excerpt])).toEqual([
         ['config.refused', '1 | { "nonsense": 1 }\n  |   ^^^^^^^^^^'],
         ['agent.ended', undefined],
         ['agent.failed', undefined],
@@ -478,13 +478,13 @@ function launches(agent: RunningAgent): number {
 }
 
 function take(port: number, host?: string): Promise<() => Promise<void>> {
-  return new Promise((taken, fail) => {
+  return new Promise((done, fail) => {
     const server = createServer((socket) => socket.on('error', () => undefined).resume()).once(
       'error',
       fail,
     );
     server.listen(port, host, () =>
-      taken(() => new Promise((closed) => server.close(() => closed()))),
+      done(() => new Promise((closed) => server.close(() => closed()))),
     );
   });
 }

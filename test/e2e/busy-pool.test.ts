@@ -122,7 +122,7 @@ function ask(
   path: string,
 ): Promise<{ readonly status: number; readonly body: Buffer }> {
   return new Promise((done, fail) => {
-    const asked = get(
+    const clientRequest = get(
       { host: '127.0.0.1', port, path, agent: false, headers: { 'accept-encoding': 'gzip' } },
       (response) => {
         const pieces: Buffer[] = [];
@@ -131,6 +131,8 @@ function ask(
           .on('end', () => done({ status: response.statusCode ?? 0, body: Buffer.concat(pieces) }));
       },
     );
-    asked.setTimeout(soon, () => asked.destroy(new Error(`${path}: no answer`))).on('error', fail);
+    clientRequest
+      .setTimeout(soon, () => clientRequest.destroy(new Error(`${path}: no answer`)))
+      .on('error', fail);
   });
 }

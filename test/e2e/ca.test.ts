@@ -50,7 +50,7 @@ it('forty rotations by an authority under load: one Envoy, nine of ten certifica
   while (issued.length < 41) {
     const begun = performance.now();
     const serial = Number.parseInt((await served()) ?? '', 16);
-    const next = issued.find((one) => one.serial > serial);
+    const next = issued.find((certificate) => certificate.serial > serial);
     lags.push(next === undefined ? 0 : Math.max(0, begun - next.at));
   }
   const { failed, errors, ok } = await load.stop();
@@ -81,8 +81,8 @@ it('an authority that is down, or refuses, takes nothing away, and is asked unti
     .toContainEqual(expect.objectContaining({ reason: 'down again' }));
   expect(await served()).toBeDefined();
   server.answer = sign;
-  const asked = server.requests.length;
-  await expect.poll(() => server.requests.length).toBeGreaterThan(asked);
+  const requestCount = server.requests.length;
+  await expect.poll(() => server.requests.length).toBeGreaterThan(requestCount);
   await expect.poll(() => served()).toBeDefined(); // the one before has expired meanwhile, perhaps
 });
 

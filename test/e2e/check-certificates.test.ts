@@ -46,10 +46,10 @@ describe('check of certificates', () => {
     const { write, run, path } = await withCertificates();
     write(good);
     const { findings } = await run({}, { env: certificateEnv(join(path('.'))) });
-    const told = findings
+    const certificateFindings = findings
       .filter(({ check }) => check === 'certificates')
       .map(({ level, what }) => `${level} ${what}`);
-    expect(told).toEqual([
+    expect(certificateFindings).toEqual([
       expect.stringMatching(
         /^ok .*cert-chain\.pem \(CN=localhost, serial 1\w+\) is valid for 60 min$/,
       ),
@@ -188,11 +188,11 @@ describe('check of the token', () => {
       token('kubernetes', hour),
       token('istio-ca', hour),
     ];
-    const seen: string[] = [];
+    const outputs: string[] = [];
     const next = async (text: string) => {
       write(text);
       const { checked, flaws } = await look();
-      seen.push(checked.output);
+      outputs.push(checked.output);
       return { flaws, told: checked.findings.find(({ check }) => check === 'token')?.what };
     };
     expect((await next(old)).flaws).toEqual([flawed('fail', 'token expired', /has expired at 20/)]);
@@ -207,7 +207,7 @@ describe('check of the token', () => {
     for (const secret of [old, other, right]
       .flatMap((text) => text.split('.'))
       .filter((part) => part !== ''))
-      expect(seen.filter((output) => output.includes(secret))).toEqual([]);
-    expect(seen.filter((output) => output.includes('opaque-secret'))).toEqual([]);
+      expect(outputs.filter((output) => output.includes(secret))).toEqual([]);
+    expect(outputs.filter((output) => output.includes('opaque-secret'))).toEqual([]);
   });
 });

@@ -33,9 +33,9 @@ describe('check beside an agent that runs', () => {
     const checked = await check();
     expect(checked.findings.filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(checked).toMatchObject({ code: 0, agent: { pid: agent.pid } });
-    const told = checked.findings.map(({ check: name, what }) => `${name}: ${what}`);
-    expect(told).toContain('agent: it is ready');
-    expect(told).toContainEqual(
+    const findings = checked.findings.map(({ check: name, what }) => `${name}: ${what}`);
+    expect(findings).toContain('agent: it is ready');
+    expect(findings).toContainEqual(
       expect.stringMatching(/^ports: .*: free, or held by this agent and its Envoy$/),
     );
   });

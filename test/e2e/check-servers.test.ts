@@ -53,7 +53,7 @@ const plain = (date?: Date) => createHttp2().on('stream', answering(date));
 const secure = ({ certChain, key }: Issued) =>
   createSecureServer({ cert: certChain, key }).on('stream', answering());
 
-const told = (check: string, { findings }: Checked) =>
+const findingOf = (check: string, { findings }: Checked) =>
   findings.find((finding) => finding.check === check)?.what;
 
 describe('check of the control plane', () => {
@@ -72,7 +72,7 @@ describe('check of the control plane', () => {
     const { port } = new URL(`http://${await listen(plain())}`);
     const right = await check.run({ discoveryAddress: `localhost:${port}` });
     expect(flawsOf('control plane', right)).toEqual([]);
-    expect(told('control plane', right)).toMatch(
+    expect(findingOf('control plane', right)).toMatch(
       /^localhost:\d+ \(.*127\.0\.0\.1.*\) answers without TLS$/,
     );
   });
@@ -147,7 +147,7 @@ describe('check of the control plane', () => {
         { env: certificateEnv(check.folder) },
       );
     const named = await byName();
-    expect(told('control plane', named)).toMatch(
+    expect(findingOf('control plane', named)).toMatch(
       /answers with TLS; its certificate is for DNS:localhost, IP Address:127\.0\.0\.1$/,
     );
     writeCertificates(check.folder, {
@@ -217,7 +217,7 @@ describe('check of the clock', () => {
     const check = await makeCheck();
     const look = async (date: Date) => {
       const checked = await check.run({ discoveryAddress: await listen(plain(date)) });
-      return { flaws: flawsOf('clock', checked), told: told('clock', checked) };
+      return { flaws: flawsOf('clock', checked), told: findingOf('clock', checked) };
     };
     expect((await look(new Date(Date.now() + 3 * hour))).flaws).toEqual([
       flawed('warn', 'clock off', /3 h apart$/, /NTP/),
@@ -231,11 +231,11 @@ describe('check of the clock', () => {
   it('goes by the certificate where no time is told', async () => {
     const check = await makeCheck();
     writeCertificates(check.folder, issued);
-    const look = async (own: Issued) =>
+    const look = async (pair: Issued) =>
       flawsOf(
         'clock',
         await check.run(
-          { discoveryAddress: await listen(secure(own)), controlPlaneAuthPolicy: 'MUTUAL_TLS' },
+          { discoveryAddress: await listen(secure(pair)), controlPlaneAuthPolicy: 'MUTUAL_TLS' },
           { env: certificateEnv(check.folder) },
         ),
       );
@@ -250,7 +250,7 @@ describe('check of the clock', () => {
 describe('check of the authority', () => {
   it('asks none where the certificates are in files', async () => {
     const check = await makeCheck();
-    expect(told('authority', await check.run())).toMatch(/^none is asked/);
+    expect(findingOf('authority', await check.run())).toMatch(/^none is asked/);
   });
 
   it('goes to the one that is named, with the roots and the name that the agent would use', async () => {

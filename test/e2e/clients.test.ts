@@ -82,7 +82,7 @@ describe('beside an agent that runs', () => {
 it('wait and request end with 69 where there is nobody, and say so; wait said before what it waits for', async () => {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}/`;
-  const [waited, asked] = await Promise.all([
+  const [waited, requested] = await Promise.all([
     run('wait', '--timeoutSeconds', '1', '--url', url),
     run('request', 'GET', 'stats', '--port', String(port)),
   ]);
@@ -90,7 +90,7 @@ it('wait and request end with 69 where there is nobody, and say so; wait said be
   const refused = `${why} (docs/troubleshooting.md#exit-69)\n`;
   const stderr = `pilot-agent: waiting for ${url}: ${why}\npilot-agent: ${url} is not ready within 1 s: ${refused}`;
   expect(waited).toEqual({ code: 69, stdout: '', stderr });
-  expect(asked).toEqual({
+  expect(requested).toEqual({
     code: 69,
     stdout: '',
     stderr: `pilot-agent: Envoy's admin endpoint does not answer: ${why}: start an agent, or name the admin port of one by --port (docs/troubleshooting.md#exit-69)\n`,

@@ -23,7 +23,7 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
 
   /** A source that is listened to: what it says of itself, and what it has now. */
   const listenTo = (watch: ConsulWatch, options: ConsulOptions = {}) => {
-    const said: SourceChange[] = [];
+    const changes: SourceChange[] = [];
     let now: Contribution | undefined;
     const { changes$, reading$ } = consul(watch, {
       address: server.address,
@@ -32,12 +32,13 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
     });
     const error = (problem: unknown) => expect.unreachable(String(problem));
     const now$ = changes$.pipe(
-      tap((change) => said.push(change)),
+      tap((change) => changes.push(change)),
       switchMap(() => reading$),
     );
     listening.add(now$.subscribe({ next: ({ config }) => (now = config?.[0]), error }));
-    const count = (type: SourceChange['type']) => said.filter((one) => one.type === type).length;
-    return { said, count, content: () => now?.content, trouble: () => now?.trouble };
+    const count = (type: SourceChange['type']) =>
+      changes.filter((change) => change.type === type).length;
+    return { changes, count, content: () => now?.content, trouble: () => now?.trouble };
   };
   afterEach(() => {
     listening.unsubscribe();
@@ -134,10 +135,10 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
 
     it('keeps what it has while the server is away, and takes an index that has gone back', async () => {
       await server.ask('PUT', 'kv/kept', 'before');
-      const { said, content, trouble } = listenTo({ prefix: 'kept' });
+      const { changes, content, trouble } = listenTo({ prefix: 'kept' });
       await expect.poll(content).toBe('before');
       await server.stop();
-      await expect.poll(() => said.at(-1)?.type).toBe('source-unreadable');
+      await expect.poll(() => changes.at(-1)?.type).toBe('source-unreadable');
       expect(content()).toBe('before');
       expect(trouble()).toMatch(`${server.address}/v1/kv/kept: `);
       await server.start(); // without what it had

@@ -125,7 +125,7 @@ if (!hasSystemd) leftOut('The unit of systemd, by systemd-analyze', 'a program')
 
 describe('the unit of systemd', () => {
   const unit = readFileSync('deploy/systemd/pilot-agent.service', 'utf8');
-  const one = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+  const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
 
   it.runIf(hasSystemd)('is in order for systemd, which finds it little exposed', () => {
     const file = join(folder, 'pilot-agent.service');
@@ -148,14 +148,14 @@ describe('the unit of systemd', () => {
   });
 
   it('ends the agent alone, which drains, and has the time for it', () => {
-    expect(one('KillMode')).toBe('mixed');
-    const drain = Number(one('Environment=TERMINATION_DRAIN_DURATION_SECONDS'));
-    expect(Number(one('TimeoutStopSec'))).toBeGreaterThanOrEqual(drain + 3);
-    expect(one('RestartPreventExitStatus')).toBe(`${exitCodes.usage} ${exitCodes.config}`);
+    expect(setting('KillMode')).toBe('mixed');
+    const drain = Number(setting('Environment=TERMINATION_DRAIN_DURATION_SECONDS'));
+    expect(Number(setting('TimeoutStopSec'))).toBeGreaterThanOrEqual(drain + 3);
+    expect(setting('RestartPreventExitStatus')).toBe(`${exitCodes.usage} ${exitCodes.config}`);
   });
 
   it('has flags that the agent takes without a warning', () => {
-    const [, , ...args] = one('ExecStart').split(' ');
+    const [, , ...args] = setting('ExecStart').split(' ');
     const config = join(folder, 'agent.yaml');
     writeFileSync(config, '{}');
     const given = args.map((arg) => (arg === '/etc/pilot-agent/agent.yaml' ? config : arg));
@@ -167,7 +167,7 @@ describe('the unit of systemd', () => {
     );
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     expect(args).toEqual(
-      expect.arrayContaining(['--configPath', `/run/${one('RuntimeDirectory')}`]),
+      expect.arrayContaining(['--configPath', `/run/${setting('RuntimeDirectory')}`]),
     );
   });
 });

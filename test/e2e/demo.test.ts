@@ -19,7 +19,10 @@ import type { AgentExit, LogLine } from '../support/e2e/rig.ts';
 
 interface Demo {
   readonly exit: Promise<AgentExit>;
-  readonly said: (event: LogEvent, fields?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
+  readonly logged: (
+    event: LogEvent,
+    fields?: Readonly<Record<string, unknown>>,
+  ) => Promise<LogLine>;
   readonly log: () => readonly LogLine[];
   /** Resolves when the SIGINT has been taken: the kernel makes one of two that wait. */
   readonly press: () => Promise<void>;
@@ -51,17 +54,17 @@ it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once dr
     MINIMUM_DRAIN_DURATION: '1s',
     TERMINATION_DRAIN_DURATION_SECONDS: '1',
   });
-  const { serial } = await demo.said('demo.certificate_shown');
+  const { serial } = await demo.logged('demo.certificate_shown');
   expect(demo.errors()).toContain(`curl --cacert ${temporary}`);
-  const { pid } = await demo.said('epoch.started', { epoch: 0 });
+  const { pid } = await demo.logged('epoch.started', { epoch: 0 });
   const sharedMemory = sharedMemoryOf(
     Number(/--base-id\0(\d+)/.exec(read(`/proc/${String(pid)}/cmdline`))?.[1]),
   );
   expect(existsSync(sharedMemory)).toBe(true);
 
-  const written = await demo.said('demo.certificate_written');
-  await demo.said('epoch.live', { epoch: 1 });
-  await demo.said('demo.certificate_shown', { serial: written['serial'] });
+  const written = await demo.logged('demo.certificate_written');
+  await demo.logged('epoch.live', { epoch: 1 });
+  await demo.logged('demo.certificate_shown', { serial: written['serial'] });
   expect(written['serial']).not.toBe(serial);
 
   const first = performance.now();
@@ -84,10 +87,10 @@ it('with --rotation sds a new certificate is pushed to the Envoy that runs', asy
     TERMINATION_DRAIN_DURATION_SECONDS: '0',
   };
   const demo = await start(quick, ['--rotation', 'sds']);
-  await demo.said('epoch.live');
-  await demo.said('demo.certificate_shown');
-  const written = await demo.said('demo.certificate_written');
-  await demo.said('demo.certificate_shown', { serial: written['serial'] });
+  await demo.logged('epoch.live');
+  await demo.logged('demo.certificate_shown');
+  const written = await demo.logged('demo.certificate_written');
+  await demo.logged('demo.certificate_shown', { serial: written['serial'] });
   expect(demo.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
   await demo.press();
   expect(await demo.exit, demo.errors()).toEqual({ code: 0, signal: null });
@@ -99,7 +102,7 @@ it('a later Ctrl-C cuts the drain short', async () => {
     MINIMUM_DRAIN_DURATION: '60s',
     TERMINATION_DRAIN_DURATION_SECONDS: '60',
   });
-  await demo.said('epoch.live', { epoch: 0 });
+  await demo.logged('epoch.live', { epoch: 0 });
   const again = () =>
     demo.log().filter(({ event }) => event === 'termination.requested').length >= 2;
   await expect.poll(() => again() || demo.press().then(again), { interval: 50 }).toBe(true);
@@ -112,9 +115,9 @@ it('the agent ends when the demo is killed', async () => {
     MINIMUM_DRAIN_DURATION: '0s',
     TERMINATION_DRAIN_DURATION_SECONDS: '0',
   });
-  await demo.said('epoch.live', { epoch: 0 });
+  await demo.logged('epoch.live', { epoch: 0 });
   demo.kill('SIGKILL');
-  await demo.said('agent.stopped');
+  await demo.logged('agent.stopped');
   await expect.poll(() => processes()).toHaveLength(0);
 });
 
@@ -160,7 +163,7 @@ async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Pro
     Object.entries(fields).every(([name, value]) => line[name] === value);
   const demo: Demo = {
     exit: new Promise((done) => child.once('exit', (code, signal) => done({ code, signal }))),
-    said: (event, fields = {}) =>
+    logged: (event, fields = {}) =>
       eventually(() => log().find((line) => line.event === event && matches(line, fields))).catch(
         (error: unknown) => {
           throw new Error(`${event}: ${String(error)}\n${read(stdout)}${read(stderr)}`);

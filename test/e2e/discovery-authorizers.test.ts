@@ -14,14 +14,14 @@ import { freePorts } from '../support/free-ports.ts';
 interface TestAuthorizer {
   start(): Promise<void>;
   stop(): Promise<void>;
-  readonly asked: () => number;
+  readonly requestCount: () => number;
 }
 
 function overHttp(port: number): TestAuthorizer {
   const servers = new Set<Server>();
   const paths: string[] = [];
   return {
-    asked: () => paths.length,
+    requestCount: () => paths.length,
     async start() {
       const server = createServer(({ url = '', headers }, response) => {
         paths.push(url);
@@ -52,7 +52,7 @@ function overGrpc(port: number, connections: () => 'allowed' | 'denied'): TestAu
   const requests: Buffer[] = [];
   const bytes = (buffer: Buffer) => buffer;
   return {
-    asked: () => requests.length,
+    requestCount: () => requests.length,
     async start() {
       const server = new GrpcServer();
       server.addService(
@@ -178,9 +178,9 @@ extensionProviders:
     const authorizer = name.startsWith('http') ? http : grpc;
     rig.write('60-custom.yaml', policy(name));
     await expect.poll(answers).toEqual(right);
-    const before = authorizer.asked();
+    const before = authorizer.requestCount();
     expect(await rig.ask()).toMatchObject({ status: 200 });
-    expect(authorizer.asked()).toBe(before);
+    expect(authorizer.requestCount()).toBe(before);
     await authorizer.stop();
     await expect.poll(answers).toEqual(away);
     await authorizer.start();

@@ -65,10 +65,10 @@ describe('pilot-discovery with bad input', () => {
       "unknown command 'discovry'\n(Did you mean discovery?); see pilot-discovery --help",
     ],
     [['request', 'GET'], "missing required argument 'path'; see pilot-discovery --help"],
-  ])('%j ends with 64 and one line', async (args, said) => {
+  ])('%j ends with 64 and one line', async (args, message) => {
     expect(await run(args)).toMatchObject({
       exitCode: 64,
-      stderr: `pilot-discovery: ${said}`,
+      stderr: `pilot-discovery: ${message}`,
       stdout: '',
     });
   });
@@ -86,9 +86,9 @@ describe('pilot-discovery with bad input', () => {
       "PILOT_ENABLE_EDS_DEBOUNCE: 'perhaps' is not true or false",
     ],
     ['PILOT_DEBOUNCE', 'never', "PILOT_DEBOUNCE: 'never' is neither adaptive nor empty"],
-  ])('%s=%s ends with 64 and one line', async (name, value, said) => {
+  ])('%s=%s ends with 64 and one line', async (name, value, message) => {
     const ended = await run(['discovery', '--configDir', folder], { [name]: value });
-    expect(ended).toMatchObject({ exitCode: 64, stderr: `pilot-discovery: ${said}` });
+    expect(ended).toMatchObject({ exitCode: 64, stderr: `pilot-discovery: ${message}` });
   });
 
   it('names the line of a MeshConfig that is wrong', async () => {
@@ -128,7 +128,7 @@ describe('pilot-discovery with bad input', () => {
         exitCode: 78,
         stderr: `pilot-discovery: --meshConfig ${file}: it cannot be read: ${reason}`,
       });
-      const told = await firstValueFrom(
+      const event = await firstValueFrom(
         settingSource({
           source: 'mesh',
           path: file,
@@ -140,7 +140,7 @@ describe('pilot-discovery with bad input', () => {
           defaultValue: undefined,
         },
       );
-      expect(told).toEqual({ type: 'lost', source: 'mesh', reason: `${file}: ${reason}` });
+      expect(event).toEqual({ type: 'lost', source: 'mesh', reason: `${file}: ${reason}` });
       rmSync(file);
     },
   );
@@ -155,10 +155,10 @@ describe('pilot-discovery with bad input', () => {
       ...listen(),
     ]);
     server.close();
-    const said = new RegExp(
+    const expected = new RegExp(
       `^pilot-discovery: --grpcAddr 127\\.0\\.0\\.1:${ports[0] ?? 0} is taken by .*${process.pid}.*: end who has it, or change --grpcAddr$`,
     );
-    expect(stderr).toMatch(said);
+    expect(stderr).toMatch(expected);
     expect(exitCode).toBe(69);
     expect(JSON.parse(stdout.split('\n').at(-1) ?? '')).toMatchObject({
       level: 'fatal',

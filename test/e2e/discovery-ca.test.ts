@@ -82,11 +82,11 @@ const mount = ({ certificate, key, chain, roots }: AuthorityParts) =>
 
 /** A first certificate of a workload, as a machine outside of the cluster has it. */
 async function firstPair(parts: AuthorityParts) {
-  const made = signingAuthority(parts, Date.now());
-  if (!made.ok) throw new Error(made.reason);
+  const signing = signingAuthority(parts, Date.now());
+  if (!signing.ok) throw new Error(signing.reason);
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const content = { publicKey, names: [['uri', name]], lifetime: hour } as const;
-  const { chain } = await certify(made.authority, content, Date.now());
+  const { chain } = await certify(signing.authority, content, Date.now());
   return {
     chain: chain.slice(0, -1).join(''),
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
@@ -182,8 +182,8 @@ const rows: Readonly<Record<keyof typeof caDefaults, () => Row>> = {
     observe: (discovery, parts) =>
       expect
         .poll(async () => {
-          const asked = [1, 2, 3, 4, 5, 6].map(() => issue(discovery, parts, hour));
-          return (await Promise.all(asked)).map(String);
+          const requests = [1, 2, 3, 4, 5, 6].map(() => issue(discovery, parts, hour));
+          return (await Promise.all(requests)).map(String);
         })
         .toContainEqual(expect.stringContaining('it asks more than 1 times a second')),
   }),

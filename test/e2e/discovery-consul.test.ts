@@ -42,10 +42,10 @@ describe.skipIf(!hasConsul)('a control plane over Consul', () => {
     const where = ['--registries', 'Consul', '--consulserverURL', consul.address];
     const program = [resolve('dist/pilot-discovery.cjs'), 'discovery', ...flags, ...where];
     const child = execa(process.execPath, [...program, ...more], { buffer: false, reject: false });
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     ends.push(() => (child.kill('SIGTERM'), child));
-    const lines = () => said.split('\n').slice(0, -1);
+    const lines = () => output.split('\n').slice(0, -1);
     return () => lines().map((line) => JSON.parse(line) as Line);
   }
   /** The hosts of all services. */
@@ -162,16 +162,16 @@ describe.skipIf(!hasConsul)('a control plane over Consul', () => {
       const endpoints = proxy(web, api);
       await expect.poll(endpoints).toEqual(['10.0.0.1', '10.0.0.2']);
       await consul.stop();
-      const seen = (event: string) => lines().find((line) => line.event === event);
-      await expect.poll(() => seen('discovery.source_lost')?.reason).toMatch(consul.address);
+      const lineOf = (event: string) => lines().find((line) => line.event === event);
+      await expect.poll(() => lineOf('discovery.source_lost')?.reason).toMatch(consul.address);
       await consul.start(); // without what it had
       await expect
-        .poll(() => seen('discovery.removals_held'))
+        .poll(() => lineOf('discovery.removals_held'))
         .toMatchObject({
           source: 'Consul',
           removals: 4,
         });
-      await expect.poll(() => seen('discovery.source_back')?.source).toBe('Consul');
+      await expect.poll(() => lineOf('discovery.source_back')?.source).toBe('Consul');
       expect(endpoints()).toEqual(['10.0.0.1', '10.0.0.2']);
       await register('web', 'one', '10.0.0.3');
       await expect.poll(endpoints).toEqual(['10.0.0.3', '10.0.0.2']);

@@ -524,7 +524,7 @@ describe('each flag and variable of pilot-discovery', () => {
       const ports = { ...open, secureGRPCAddr };
       const given = (kind: Readonly<Record<string, Row>>) =>
         Object.entries(kind).filter(([, { program }]) => program === name);
-      const its = given(flags).flatMap(([flag, { value }]) => [
+      const flagArguments = given(flags).flatMap(([flag, { value }]) => [
         `--${flag}`,
         value === 'MESH' || value === 'NETWORKS'
           ? join(folder, value.toLowerCase())
@@ -554,7 +554,7 @@ describe('each flag and variable of pilot-discovery', () => {
         '--registries',
         name === 'three' ? `${flags.registries.value},Consul` : flags.registries.value,
         ...listen,
-        ...its,
+        ...flagArguments,
       ];
       const program = { folder, ports } as const;
       const files = { 'a.yaml': entry('a'), 'rule.yaml': rule };
@@ -582,9 +582,9 @@ describe('each flag and variable of pilot-discovery', () => {
   });
 
   const started = (name: ProgramName): Program => {
-    const found = programs.get(name);
-    if (found === undefined) throw new Error(`${name} does not run`);
-    return found;
+    const program = programs.get(name);
+    if (program === undefined) throw new Error(`${name} does not run`);
+    return program;
   };
 
   it('has a row', () => {
@@ -600,11 +600,11 @@ describe('each flag and variable of pilot-discovery', () => {
   it.each(rows)('%s changes what it says', async (_, { program, observe }) => {
     const having = names.filter((name) => program === null || name === program);
     const others = names.filter((name) => !having.includes(name));
-    const [seen, unseen] = await Promise.all([
+    const [expected, unexpected] = await Promise.all([
       Promise.all(having.map(async (name) => observe(started(name)))),
       Promise.all(others.slice(-1).map(async (name) => observe(started(name)))),
     ]);
-    for (const isSeen of seen) await expect.poll(isSeen).toBe(true);
-    for (const isSeen of unseen) expect(await isSeen()).toBe(false);
+    for (const isSeen of expected) await expect.poll(isSeen).toBe(true);
+    for (const isSeen of unexpected) expect(await isSeen()).toBe(false);
   });
 });

@@ -35,7 +35,7 @@ function askSecure(
   client?: Issued,
 ): Promise<Answered> {
   return new Promise((done) => {
-    const asked = request(
+    const clientRequest = request(
       {
         host: '127.0.0.1',
         port,
@@ -56,9 +56,9 @@ function askSecure(
         );
       },
     );
-    asked
+    clientRequest
       .on('error', ({ message }) => done({ status: 0, body: message, serial: '' }))
-      .on('timeout', () => asked.destroy(new Error('no answer')))
+      .on('timeout', () => clientRequest.destroy(new Error('no answer')))
       .end();
   });
 }
@@ -87,11 +87,11 @@ describe('a real gateway under the agent, with the control plane', () => {
     renameSync(`${path}~`, path);
   };
   const writeSecret = (name: string, { certChain, key }: Issued, root?: string): void => {
-    const at = join(folder, 'secrets', name);
-    mkdirSync(at, { recursive: true });
-    writeFileSync(join(at, 'tls.crt'), certChain);
-    writeFileSync(join(at, 'tls.key'), key);
-    if (root !== undefined) writeFileSync(join(at, 'ca.crt'), root);
+    const secretFolder = join(folder, 'secrets', name);
+    mkdirSync(secretFolder, { recursive: true });
+    writeFileSync(join(secretFolder, 'tls.crt'), certChain);
+    writeFileSync(join(secretFolder, 'tls.key'), key);
+    if (root !== undefined) writeFileSync(join(secretFolder, 'ca.crt'), root);
   };
   const server = (port: number, name: string, protocol: string, hosts: string, tls = '') =>
     `{ port: { number: ${port}, name: ${name}, protocol: ${protocol} }, hosts: [${hosts}]${tls === '' ? '' : `, tls: { ${tls} }`} }`;
@@ -108,7 +108,7 @@ spec:
     - ${server(https ?? 0, 'mutual', 'HTTPS', 'mutual.example.com', 'mode: MUTUAL, credentialName: shop')}
     - ${server(passed ?? 0, 'tls', 'TLS', "'*.example.com'", 'mode: PASSTHROUGH')}
     - ${server(tcp ?? 0, 'tcp', 'TCP', "'*'")}
-${more.map((one) => `    - ${one}\n`).join('')}`;
+${more.map((serverText) => `    - ${serverText}\n`).join('')}`;
 
   beforeAll(async () => {
     [ca, others] = await Promise.all([certificateAuthority(), certificateAuthority('another')]);
@@ -121,9 +121,9 @@ ${more.map((one) => `    - ${one}\n`).join('')}`;
       (_, response) => void response.end('passed on'),
     );
     const greeter = createTcpServer((socket) => void socket.end('hello'));
-    for (const one of [application, secure, greeter]) {
-      servers.push(one);
-      await once(one.listen(0, '127.0.0.1'), 'listening');
+    for (const applicationServer of [application, secure, greeter]) {
+      servers.push(applicationServer);
+      await once(applicationServer.listen(0, '127.0.0.1'), 'listening');
     }
     const [xds = 0, debug = 0, monitoring = 0, admin = 0, status = 0, prometheus = 0, ...rest] =
       await freePorts(11);
@@ -225,8 +225,8 @@ spec:
   });
 
   afterAll(async () => {
-    await Promise.all(running.map((one) => one.end('SIGTERM')));
-    for (const one of servers) one.close();
+    await Promise.all(running.map((child) => child.end('SIGTERM')));
+    for (const applicationServer of servers) applicationServer.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -250,8 +250,8 @@ spec:
   });
 
   it('lets in who has a certificate of the root, where it asks for one', async () => {
-    const [own, foreign] = await Promise.all([ca?.issue(), others?.issue()]);
-    expect((await secured('mutual.example.com', own)).status).toBe(200);
+    const [trusted, foreign] = await Promise.all([ca?.issue(), others?.issue()]);
+    expect((await secured('mutual.example.com', trusted)).status).toBe(200);
     expect((await secured('mutual.example.com', foreign)).status).toBe(0);
     expect((await secured('mutual.example.com')).status).toBe(0);
   });
@@ -316,11 +316,11 @@ spec:
   });
 
   it('shows a new certificate once its folder has it', async () => {
-    const fresh = (await ca?.issue()) ?? shop;
-    writeSecret('shop', fresh, ca?.rootCert);
+    const renewed = (await ca?.issue()) ?? shop;
+    writeSecret('shop', renewed, ca?.rootCert);
     await expect
       .poll(async () => number((await secured('secure.example.com')).serial))
-      .toBe(number(fresh.serial));
+      .toBe(number(renewed.serial));
   });
 
   it('takes a server in when the Gateway has it, and lets no name of a wrong one through', async () => {

@@ -41,13 +41,20 @@ describe('the heap of pilot-discovery', () => {
   async function snapshot(renew: (() => void) | undefined): Promise<string> {
     const [grpc = 0, secure = 0, http = 0] = await freePorts(3);
     mkdirSync(join(folder, 'config'));
-    const at = (port: number) => `127.0.0.1:${port}`;
+    const addressOf = (port: number) => `127.0.0.1:${port}`;
     const child = execa(
       process.execPath,
       [
         ...['--heapsnapshot-signal=SIGUSR2', resolve('dist/pilot-discovery.cjs'), 'discovery'],
-        ...['--configDir', 'config', '--grpcAddr', at(grpc), '--secureGRPCAddr', at(secure)],
-        ...['--httpAddr', at(http), '--monitoringAddr', ''],
+        ...[
+          '--configDir',
+          'config',
+          '--grpcAddr',
+          addressOf(grpc),
+          '--secureGRPCAddr',
+          addressOf(secure),
+        ],
+        ...['--httpAddr', addressOf(http), '--monitoringAddr', ''],
       ],
       { cwd: folder, buffer: false, reject: false },
     );

@@ -80,8 +80,8 @@ describe.skipIf(!isPossible)("Istio's own agent over pilot-discovery", () => {
       tls: { ca: ca.rootCert },
     } as const;
     const once = async () => {
-      const one = startLoad({ port: outside, ...load });
-      return (await one.stop()).ok > 0;
+      const probe = startLoad({ port: outside, ...load });
+      return (await probe.stop()).ok > 0;
     };
     await expect.poll(once).toBe(true);
     const under = startLoad({ port: outside, ...load });

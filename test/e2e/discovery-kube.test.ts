@@ -118,13 +118,13 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
       ],
       { buffer: false, reject: false, cwd: folder },
     );
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     ends.push(() => (child.kill('SIGKILL'), child));
     await eventually(() => connects(xds));
     return {
       lines: () =>
-        said
+        output
           .split('\n')
           .slice(0, -1)
           .map((line) => JSON.parse(line) as Line),
@@ -161,15 +161,15 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
     mkdirSync(config);
     const inFolder = new Map<string, Resource>();
     const put = async (resource: Resource, status?: unknown): Promise<void> => {
-      let made = await kube.apply(resource);
+      let applied = await kube.apply(resource);
       if (status !== undefined)
-        made = (await kube.ask(
+        applied = (await kube.ask(
           'PATCH',
           `${pathOf(resource)}/status`,
           { status },
           'application/merge-patch+json',
         )) as Resource;
-      inFolder.set(pathOf(resource), made);
+      inFolder.set(pathOf(resource), applied);
     };
     const written = () =>
       writeFileSync(
@@ -233,7 +233,7 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
   it('is not ready without the rights to a kind, names the kind, and goes on when it has them', async () => {
     const { kubeconfig } = await kube.account('default', 'discovery');
     const rbac = 'rbac.authorization.k8s.io';
-    const at = (kind: string, name: string, more: object): Resource => ({
+    const rbacObject = (kind: string, name: string, more: object): Resource => ({
       apiVersion: `${rbac}/v1`,
       kind,
       metadata: { name },
@@ -241,7 +241,7 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
     });
     const verbs = ['get', 'list', 'watch'];
     const rules = (...core: readonly string[]) =>
-      at('ClusterRole', 'discovery', {
+      rbacObject('ClusterRole', 'discovery', {
         rules: [
           { apiGroups: [''], resources: core, verbs },
           { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs },
@@ -261,7 +261,7 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
         ],
       });
     await kube.apply(
-      at('ClusterRoleBinding', 'discovery', {
+      rbacObject('ClusterRoleBinding', 'discovery', {
         roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'discovery' },
         subjects: [{ kind: 'ServiceAccount', name: 'discovery', namespace: 'default' }],
       }),

@@ -121,10 +121,10 @@ describe('a control plane that reads from another one', () => {
       | { readonly folder: string; readonly hold?: string }
       | { readonly parent: string; readonly tls?: string },
     readers: string,
-    at: Pick<Plane, 'xds' | 'secure' | 'http'>,
+    planePorts: Pick<Plane, 'xds' | 'secure' | 'http'>,
     env: Readonly<Record<string, string>> = {},
   ): Promise<Plane> {
-    const mesh = place(`mesh-${at.http}`);
+    const mesh = place(`mesh-${planePorts.http}`);
     if ('parent' in from)
       writeFileSync(
         mesh,
@@ -147,8 +147,13 @@ describe('a control plane that reads from another one', () => {
       process.execPath,
       [
         ...[resolve('dist/pilot-discovery.cjs'), 'discovery', '--monitoringAddr', ''],
-        ...['--grpcAddr', `127.0.0.1:${at.xds}`, '--httpAddr', `127.0.0.1:${at.http}`],
-        ...['--secureGRPCAddr', `127.0.0.1:${at.secure}`, '--configReaders', readers],
+        ...[
+          '--grpcAddr',
+          `127.0.0.1:${planePorts.xds}`,
+          '--httpAddr',
+          `127.0.0.1:${planePorts.http}`,
+        ],
+        ...['--secureGRPCAddr', `127.0.0.1:${planePorts.secure}`, '--configReaders', readers],
         ...['--tlsCertFile', place('chain'), '--tlsKeyFile', place('key')],
         ...['--caCertFile', place('root')],
         ...('folder' in from ? ['--configDir', from.folder] : ['--meshConfig', mesh]),
@@ -169,17 +174,17 @@ describe('a control plane that reads from another one', () => {
         },
       },
     );
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     const kill = () => (child.kill('SIGKILL'), child);
     ends.push(kill);
-    await expect.poll(() => connects(at.http)).toBe(true);
+    await expect.poll(() => connects(planePorts.http)).toBe(true);
     const lines = () =>
-      said
+      output
         .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
-    return { ...at, lines, kill };
+    return { ...planePorts, lines, kill };
   }
 
   const ready = ({ http }: Plane) =>
@@ -207,7 +212,9 @@ describe('a control plane that reads from another one', () => {
         kind: string;
         metadata: { namespace: string; name: string };
       }[]
-    ).map(({ kind: of, metadata: { namespace, name } }) => `${of}/${namespace}/${name}`);
+    ).map(
+      ({ kind: objectKind, metadata: { namespace, name } }) => `${objectKind}/${namespace}/${name}`,
+    );
   const lost = ({ lines }: Plane) =>
     lines().flatMap(({ event, reason }) => (event === 'discovery.source_lost' ? [reason] : []));
 
@@ -249,8 +256,13 @@ describe('a control plane that reads from another one', () => {
   });
 
   it('is known by its token over TLS, reads the namespaces of its scopes, and is refused otherwise', async () => {
-    const [at, first, second, third] = await Promise.all([ports(), ports(), ports(), ports()]);
-    const parent = await start({ folder: place('config') }, 'edge/istiod', at);
+    const [parentPorts, first, second, third] = await Promise.all([
+      ports(),
+      ports(),
+      ports(),
+      ports(),
+    ]);
+    const parent = await start({ folder: place('config') }, 'edge/istiod', parentPorts);
     await ready(parent);
     const address = (account: string) =>
       `xds://127.0.0.1:${parent.secure}?namespaces=shop&tokenFile=${place(`token-${account}`)}`;
@@ -298,7 +310,7 @@ describe('a control plane that reads from another one', () => {
       const { stdout: program } = await execa(resolve('../shared/peers/get'), [
         'pilot-discovery-1.26',
       ]);
-      const own = {
+      const istiodEnv = {
         ...{ PILOT_ENABLE_ALPN_FILTER: 'false', PILOT_ENABLE_METADATA_EXCHANGE: 'false' },
         ...{ PILOT_CERT_PROVIDER: 'none', ENABLE_CA_SERVER: 'false', REVISION: 'default' },
         ...{ POD_NAME: 'istiod', POD_NAMESPACE: 'istio-system' },
@@ -313,7 +325,7 @@ describe('a control plane that reads from another one', () => {
           ...['--monitoringAddr', `127.0.0.1:${metrics}`, '--httpsAddr', ''],
           ...['--secureGRPCAddr', ''],
         ],
-        { cwd: root, buffer: false, reject: false, env: own },
+        { cwd: root, buffer: false, reject: false, env: istiodEnv },
       );
       ends.push(() => (child.kill('SIGKILL'), child));
       await expect.poll(() => connects(reader ?? 0)).toBe(true);
@@ -323,24 +335,26 @@ describe('a control plane that reads from another one', () => {
         .map(marked)
         .filter((_, index) => index % step === 0);
       const different: string[] = [];
-      const giveBoth = async (one: MarkedCase): Promise<void> => {
-        await give(folderIstiod, port ?? 0, one);
+      const giveBoth = async (markedCase: MarkedCase): Promise<void> => {
+        await give(folderIstiod, port ?? 0, markedCase);
         await expect
-          .poll(async () => JSON.stringify((await servedTo(one, reader ?? 0, 'NONE')).cluster))
-          .toContain(`marker-${one.number}.mesh`);
+          .poll(async () =>
+            JSON.stringify((await servedTo(markedCase, reader ?? 0, 'NONE')).cluster),
+          )
+          .toContain(`marker-${markedCase.number}.mesh`);
       };
-      for (const one of chosen) {
+      for (const markedCase of chosen) {
         // In one answer, istiod would lose the endpoints of an entry that replaces another one.
-        await giveBoth(marked({ ...one, yaml: '' }, one.number + 1_000));
-        await giveBoth(one);
+        await giveBoth(marked({ ...markedCase, yaml: '' }, markedCase.number + 1_000));
+        await giveBoth(markedCase);
         // Each kind comes in an answer of its own.
         const compared = async () =>
           differences(
-            await servedTo(one, reader ?? 0, 'REDIRECT'),
-            await servedTo(one, port ?? 0, 'REDIRECT'),
+            await servedTo(markedCase, reader ?? 0, 'REDIRECT'),
+            await servedTo(markedCase, port ?? 0, 'REDIRECT'),
           ).slice(0, 3);
-        const found = await lasting(compared);
-        if (found.length > 0) different.push(`${one.name}: ${found.join('; ')}`);
+        const differing = await lasting(compared);
+        if (differing.length > 0) different.push(`${markedCase.name}: ${differing.join('; ')}`);
       }
       expect(different).toEqual([]);
     });

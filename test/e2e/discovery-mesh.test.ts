@@ -91,9 +91,9 @@ describe('two sidecars that live from pilot-discovery', () => {
       failed: 0,
       errors: {},
     });
-  const of = (event: string, since = 0): readonly Line[] =>
+  const linesOf = (event: string, since = 0): readonly Line[] =>
     discovery.lines.slice(since).filter((line) => line.event === event);
-  const rejected = () => of('discovery.rejected');
+  const rejected = () => linesOf('discovery.rejected');
 
   it('answers by both versions, as the weights are', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => rig.ask()));
@@ -206,7 +206,7 @@ describe('two sidecars that live from pilot-discovery', () => {
       ).length;
     await expect.poll(hosts, effective).toBe(50);
     const refused = () =>
-      of('discovery.refused', since).map(
+      linesOf('discovery.refused', since).map(
         ({ path, field, reason }) =>
           `${String(path).replace(/.*\//, '')} ${typeof field === 'string' ? field : ''} ${String(reason)}`,
       );
@@ -220,7 +220,7 @@ describe('two sidecars that live from pilot-discovery', () => {
       ),
     ]);
     for (const name of Object.keys(bad)) rmSync(join(rig.configDir, name));
-    await expect.poll(() => of('discovery.mended', since), effective).toHaveLength(4);
+    await expect.poll(() => linesOf('discovery.mended', since), effective).toHaveLength(4);
     await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200 });
     flawless();
     expect(rejected()).toEqual([]);
@@ -249,7 +249,7 @@ describe('two sidecars that live from pilot-discovery', () => {
     const before = load.counts.ok;
     await expect.poll(() => load.counts.ok - before).toBeGreaterThan(100);
     discovery = rig.startDiscovery();
-    await expect.poll(() => of('discovery.connected')).toHaveLength(2);
+    await expect.poll(() => linesOf('discovery.connected')).toHaveLength(2);
     const client = async () =>
       Object.values(
         (await synced()).find(({ proxy }) => proxy === 'client-0.shop')?.resources ?? {},

@@ -12,8 +12,8 @@ const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: 
 const object = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
   fc
     .record(fields)
-    .map((made) =>
-      Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)),
+    .map((values) =>
+      Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
     );
 const word = fc.constantFrom('a', 'b-c', 'x-user', 'some', 'more');
 /** What may be wrong: one wrong value costs a resource, and most are to be right. */
@@ -153,7 +153,7 @@ const policy = object({
     fc.oneof(
       fc.constantFrom('ROUND_ROBIN', 'LEAST_REQUEST', 'RANDOM').map((simple) => ({ simple })),
       hash.map((consistentHash) => ({ consistentHash })),
-      duration.map((one) => ({ simple: 'ROUND_ROBIN', warmup: { duration: one } })),
+      duration.map((warmupTime) => ({ simple: 'ROUND_ROBIN', warmup: { duration: warmupTime } })),
     ),
   ),
   connectionPool: optional(
@@ -204,9 +204,9 @@ const rules = fc
         .record({
           http: fc.array(fc.oneof(routed, redirected, answered), { minLength: 1, maxLength: 4 }),
           trafficPolicy: policy,
-          own: policy,
+          subsetPolicy: policy,
         })
-        .map(({ http, trafficPolicy, own }) => [
+        .map(({ http, trafficPolicy, subsetPolicy }) => [
           {
             apiVersion: 'networking.istio.io/v1',
             kind: 'VirtualService',
@@ -223,7 +223,7 @@ const rules = fc
               subsets: subsets.map((name) => ({
                 name,
                 labels: { version: name },
-                ...(name === 'v2' && { trafficPolicy: own }),
+                ...(name === 'v2' && { trafficPolicy: subsetPolicy }),
               })),
             },
           },
@@ -277,7 +277,7 @@ describe('rules, whatever they are', () => {
       const pushes = discovery.lines.filter(({ event }) => event === 'discovery.pushed').length;
       rig.write(
         '60-rules.yaml',
-        [...resources, ofRound(round)].map((one) => JSON.stringify(one)).join('\n---\n'),
+        [...resources, ofRound(round)].map((resource) => JSON.stringify(resource)).join('\n---\n'),
       );
       await eventually(
         () => discovery.lines.filter(({ event }) => event === 'discovery.pushed').length > pushes,

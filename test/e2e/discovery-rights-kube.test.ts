@@ -46,9 +46,9 @@ describe.skipIf(kubeProgram === undefined)('the rights of deploy/kubernetes/cont
     rmSync(folder, { recursive: true });
   });
 
-  const rootsIn = async (of: string) => {
+  const rootsIn = async (namespaceName: string) => {
     const { data } = (await kube
-      .ask('GET', `/api/v1/namespaces/${of}/configmaps/${mapName}`)
+      .ask('GET', `/api/v1/namespaces/${namespaceName}/configmaps/${mapName}`)
       .catch(() => ({ data: {} }))) as { readonly data: Readonly<Record<string, string>> };
     return data['root-cert.pem'];
   };
@@ -71,11 +71,11 @@ describe.skipIf(kubeProgram === undefined)('the rights of deploy/kubernetes/cont
     const root = (await rootsIn('shop')) ?? '';
     const token = await kube.token('shop', 'web');
     const id = 'sidecar~10.0.0.1~web-0.shop~shop.svc.cluster.local';
-    const asked = await askSecurely({
+    const answer = await askSecurely({
       ...{ port: program.secure, root, headers: { authorization: `Bearer ${token}` } },
       nodes: [{ id, metadata: { NAMESPACE: 'shop' } }],
     });
-    expect(asked).toMatchObject({ status: 'ANSWERED' });
+    expect(answer).toMatchObject({ status: 'ANSWERED' });
     for (const event of ['source_lost', 'authority_refused', 'caller_refused'])
       expect(program.lines(`discovery.${event}`)).toEqual([]);
   });
@@ -109,12 +109,15 @@ describe.skipIf(kubeProgram === undefined)('the rights of deploy/kubernetes/cont
       expect(await review({ ...map, verb, name }), `${verb} ${name}`).toBe(false);
     const secret = { resource: 'secrets', namespace };
     expect(await review({ ...secret, verb: 'list', name: 'cacerts' })).toBe(true);
-    for (const [verb, name, of] of [
+    for (const [verb, name, namespaceName] of [
       ['list', '', namespace],
       ['get', 'cacerts', namespace],
       ['list', 'cacerts', 'shop'],
       ['delete', 'istio-ca-secret', namespace],
     ] as const)
-      expect(await review({ ...secret, verb, name, namespace: of }), `${verb} ${name}`).toBe(false);
+      expect(
+        await review({ ...secret, verb, name, namespace: namespaceName }),
+        `${verb} ${name}`,
+      ).toBe(false);
   });
 });

@@ -83,10 +83,10 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
     const body = { metadata: { name }, spec: { finalizers: [] } };
     await kube.ask('PUT', `/api/v1/namespaces/${name}/finalize`, body);
   }
-  const map = (of: string, text?: string): Resource => ({
+  const map = (namespaceName: string, text?: string): Resource => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: mapName, namespace: of },
+    metadata: { name: mapName, namespace: namespaceName },
     data: { 'root-cert.pem': text },
   });
   interface RootMap {
@@ -96,9 +96,12 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
       readonly labels?: Readonly<Record<string, string>>;
     };
   }
-  const read = (of: string) =>
-    kube.ask('GET', pathOf(map(of))).catch(() => undefined) as Promise<RootMap | undefined>;
-  const rootsIn = (of: string) => read(of).then((object) => object?.data['root-cert.pem']);
+  const read = (namespaceName: string) =>
+    kube.ask('GET', pathOf(map(namespaceName))).catch(() => undefined) as Promise<
+      RootMap | undefined
+    >;
+  const rootsIn = (namespaceName: string) =>
+    read(namespaceName).then((object) => object?.data['root-cert.pem']);
 
   it('are written in each namespace, repaired, and written again with other roots', async () => {
     await kube.apply(namespace('shop'));
@@ -133,13 +136,13 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
 
   it('have the CRLs in the same way, under another name', async () => {
     const crlName = 'istio-ca-crl';
-    const crlMap = (of: string, crl: string): Resource => ({
-      ...map(of),
-      metadata: { name: crlName, namespace: of },
+    const crlMap = (namespaceName: string, crl: string): Resource => ({
+      ...map(namespaceName),
+      metadata: { name: crlName, namespace: namespaceName },
       data: { 'ca-crl.pem': crl },
     });
-    const crlIn = async (of: string) => {
-      const path = pathOf(crlMap(of, ''));
+    const crlIn = async (namespaceName: string) => {
+      const path = pathOf(crlMap(namespaceName, ''));
       const object = (await kube.ask('GET', path).catch(() => undefined)) as RootMap | undefined;
       return object?.data['ca-crl.pem'];
     };

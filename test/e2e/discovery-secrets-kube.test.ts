@@ -238,7 +238,7 @@ describe.skipIf(kubeProgram === undefined)('Secrets of a real Kubernetes API', (
     client?: Issued,
   ): Promise<{ status: number; serial: string }> {
     return new Promise((done) => {
-      const asked = request(
+      const clientRequest = request(
         {
           ...{ host: '127.0.0.1', port: https, servername, ca: ca?.rootCert, agent: false },
           ...(client !== undefined && { cert: client.certChain, key: client.key }),
@@ -255,11 +255,11 @@ describe.skipIf(kubeProgram === undefined)('Secrets of a real Kubernetes API', (
           });
         },
       );
-      asked.on('timeout', () => asked.destroy());
-      asked.on('error', () => done({ status: 0, serial: '' })).end();
+      clientRequest.on('timeout', () => clientRequest.destroy());
+      clientRequest.on('error', () => done({ status: 0, serial: '' })).end();
     });
   }
-  const own = async () => ({ root, token: await kube.token(namespace, account) });
+  const accountProof = async () => ({ root, token: await kube.token(namespace, account) });
 
   it('are the certificates of a gateway, SIMPLE and MUTUAL', async () => {
     const { status, serial } = await secured('localhost');
@@ -327,7 +327,7 @@ describe.skipIf(kubeProgram === undefined)('Secrets of a real Kubernetes API', (
       metadata: { name: 'bank', namespace: 'default' },
     });
     const foreign = ['kubernetes://default/bank', 'kubernetes-gateway://default/bank'];
-    expect(await askSecrets(discovery.secure, foreign, await own(), 1_000)).toEqual({});
+    expect(await askSecrets(discovery.secure, foreign, await accountProof(), 1_000)).toEqual({});
     expect(discovery.text()).not.toContain('PRIVATE KEY');
   });
 
@@ -354,10 +354,10 @@ describe.skipIf(kubeProgram === undefined)('Secrets of a real Kubernetes API', (
     const istiod = startKubeProgram('istiod', kube.folder, port);
     try {
       await eventually(() => connects(port + 2), { within: 20_000 });
-      const ofOurs = await askSecrets(discovery.secure, names, await own());
+      const ofOurs = await askSecrets(discovery.secure, names, await accountProof());
       expect(Object.keys(ofOurs)).toHaveLength(7);
       await expect
-        .poll(async () => askSecrets(port + 2, names, await own(), 1_000))
+        .poll(async () => askSecrets(port + 2, names, await accountProof(), 1_000))
         .toEqual(ofOurs);
     } finally {
       await endKubeProgram(istiod);

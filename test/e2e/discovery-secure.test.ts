@@ -32,13 +32,13 @@ describe('the secure port of pilot-discovery', () => {
     const [grpc = 0, secure = 0, http = 0, metrics = 0] = await freePorts(4);
     mkdirSync(join(folder, 'config'));
     writeFileSync(join(folder, 'config/a.yaml'), service);
-    const at = (port: number) => `127.0.0.1:${port}`;
+    const addressOf = (port: number) => `127.0.0.1:${port}`;
     const child = execa(
       process.execPath,
       [
         ...[resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', 'config'],
-        ...['--grpcAddr', at(grpc), '--secureGRPCAddr', at(secure)],
-        ...['--httpAddr', at(http), '--monitoringAddr', at(metrics)],
+        ...['--grpcAddr', addressOf(grpc), '--secureGRPCAddr', addressOf(secure)],
+        ...['--httpAddr', addressOf(http), '--monitoringAddr', addressOf(metrics)],
       ],
       { cwd: folder, buffer: false, reject: false },
     );

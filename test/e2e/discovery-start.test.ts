@@ -73,16 +73,16 @@ describe('how pilot-discovery is started', () => {
         reject: false,
       },
     );
-    let said = '';
+    let output = '';
     let wrong = '';
     child.stderr.setEncoding('utf8').on('data', (piece: string) => (wrong += piece));
     signal = (name) => child.kill(name);
     errors = () => wrong;
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     ends.push(() => (child.kill('SIGTERM'), child));
     await eventually(async () => (await ask(http ?? 0, '/ready')).status === 200);
     return () =>
-      said
+      output
         .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line) as Line);
@@ -245,9 +245,9 @@ describe('how pilot-discovery is started', () => {
   it('serves nobody who comes with resources if it has never had any, and everybody else', async () => {
     mkdirSync(place('resources'));
     await start('--configDir', place('resources'));
-    const fresh = acceptingClient(xds ?? 0, id, typeUrls.cluster);
+    const newcomer = acceptingClient(xds ?? 0, id, typeUrls.cluster);
     const back = deltaClient(xds ?? 0);
-    for (const client of [fresh, back]) ends.push(() => client.close());
+    for (const client of [newcomer, back]) ends.push(() => client.close());
     const initialResourceVersions = { 'outbound|80||one.mesh': '1' };
     back.call.write(
       create(DeltaDiscoveryRequestSchema, {
@@ -256,11 +256,11 @@ describe('how pilot-discovery is started', () => {
         initialResourceVersions,
       }),
     );
-    await expect.poll(() => fresh.answers.length).toBeGreaterThan(0);
+    await expect.poll(() => newcomer.answers.length).toBeGreaterThan(0);
     await expect.poll(() => back.statuses.length).toBe(1);
     expect(back.answers).toEqual([]);
     writeFileSync(join(place('resources'), 'service.yaml'), service('two.mesh'));
-    await expect.poll(() => fresh.answers.length).toBeGreaterThan(1);
+    await expect.poll(() => newcomer.answers.length).toBeGreaterThan(1);
     const again = deltaClient(xds ?? 0);
     ends.push(() => again.close());
     again.call.write(

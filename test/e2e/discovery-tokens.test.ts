@@ -144,14 +144,14 @@ describe('tokens over two real sidecars', () => {
     rig.write('40-tokens.yaml', authentication(rule(more), ', namespace: default'));
     const with_ = (token: string) => ({ 'x-token': `T ${token}` });
     await expect.poll(() => statuses(with_)).toEqual({ ...valid, 'of another audience': 403 });
-    const told = async (path: string, headers: Readonly<Record<string, string>>) => {
+    const received = async (path: string, headers: Readonly<Record<string, string>>) => {
       const { status, body } = await rig.ask(path, headers);
       return status === 200 ? (JSON.parse(body) as object) : { status };
     };
     const { good } = tokens;
     // A connection from before keeps the old rule until Envoy has drained it.
     const poll = (path: string, headers: Readonly<Record<string, string>>) =>
-      expect.poll(() => told(path, headers));
+      expect.poll(() => received(path, headers));
     await poll('/', with_(good)).toMatchObject({ 'x-sub': 'me', 'x-payload': good.split('.')[1] });
     await poll('/', with_(good)).not.toHaveProperty('x-token');
     await poll(`/?t=${good}`, {}).toMatchObject({ 'x-sub': 'me' });
@@ -174,15 +174,15 @@ describe('tokens over two real sidecars', () => {
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
-    const at = `http://127.0.0.1:${port}`;
+    const origin = `http://127.0.0.1:${port}`;
     const fetched = (more = '') =>
       authentication(
-        `{ issuer: '${iss}', jwksUri: '${at}/keys'${more} }, { issuer: '${at}' }`,
+        `{ issuer: '${iss}', jwksUri: '${origin}/keys'${more} }, { issuer: '${origin}' }`,
         ', namespace: default',
       );
     rig.write('40-tokens.yaml', fetched());
     await expect.poll(statuses).toEqual({ ...valid, 'of another audience': 200 });
-    const discovered = bearer(issuer.sign({ iss: at, sub: 'me' }));
+    const discovered = bearer(issuer.sign({ iss: origin, sub: 'me' }));
     await expect.poll(async () => (await rig.ask('/', discovered)).status).toBe(200);
 
     server.close();

@@ -40,16 +40,16 @@ describe('the spans of a real sidecar', () => {
     const [port = 0] = await freePorts(1);
     rig = await twoSidecarsRig();
     const mesh = join(dirname(rig.configDir), 'tracing-mesh.yaml');
-    const at = { service: 'collector.mesh', port };
+    const collectorService = { service: 'collector.mesh', port };
     writeFileSync(
       mesh,
       JSON.stringify({
         extensionProviders: [
-          { name: 'zipkin', zipkin: at },
+          { name: 'zipkin', zipkin: collectorService },
           {
             name: 'otel',
             opentelemetry: {
-              ...at,
+              ...collectorService,
               http: { path: '/v1/traces', headers: [{ name: 'x-token', value: 'sesame' }] },
             },
           },

@@ -12,40 +12,48 @@ const deviations = 4;
 /** An application that says who it is, and what of it has come. */
 interface Backend {
   readonly port: number;
-  readonly seen: { path: string; headers: IncomingHttpHeaders }[];
+  readonly requests: { path: string; headers: IncomingHttpHeaders }[];
   /** The status of each answer from now on; 200 before. */
   status: number;
   readonly server: Server;
 }
 
 async function backend(name: string): Promise<Backend> {
-  const seen: Backend['seen'] = [];
+  const requests: Backend['requests'] = [];
   const server = createServer({ keepAliveTimeout: 60_000 }, ({ url = '', headers }, response) => {
-    seen.push({ path: url, headers });
+    requests.push({ path: url, headers });
     const slow = Number(new URLSearchParams(url.split('?')[1]).get('slow') ?? 0);
     setTimeout(() => {
-      response.statusCode = made.status;
+      response.statusCode = application.status;
       response.setHeader('x-backend', name);
       response.end(name);
     }, slow);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const made: Backend = { port: (server.address() as AddressInfo).port, seen, status: 200, server };
-  return made;
+  const application: Backend = {
+    port: (server.address() as AddressInfo).port,
+    requests,
+    status: 200,
+    server,
+  };
+  return application;
 }
 
 describe.each(['delta', 'whole'] as const)(
   'requests through two sidecars that live from pilot-discovery, %s xDS',
   (variant) => {
     let rig: TwoSidecarsRig;
-    let [one, two]: Backend[] = [];
+    let [firstBackend, secondBackend]: Backend[] = [];
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
     beforeAll(async () => {
-      [one, two] = [await backend('one'), await backend('two')];
+      [firstBackend, secondBackend] = [await backend('one'), await backend('two')];
       rig = await twoSidecarsRig();
-      rig.write('50-back.yaml', service('back.mesh', ['one', one.port], ['two', two.port]));
-      rig.write('51-shadow.yaml', service('shadow.mesh', ['two', two.port]));
+      rig.write(
+        '50-back.yaml',
+        service('back.mesh', ['one', firstBackend.port], ['two', secondBackend.port]),
+      );
+      rig.write('51-shadow.yaml', service('shadow.mesh', ['two', secondBackend.port]));
       rig.startDiscovery();
       rig.startAgents(variant);
       await eventually(
@@ -55,7 +63,7 @@ describe.each(['delta', 'whole'] as const)(
     afterAll(async () => {
       agent.destroy();
       await rig.dispose();
-      for (const each of [one, two]) each?.server.close().closeAllConnections();
+      for (const each of [firstBackend, secondBackend]) each?.server.close().closeAllConnections();
     });
 
     /** A service outside of the mesh with an endpoint for each version. */
@@ -122,7 +130,7 @@ spec:
     ): Promise<Told> {
       const begun = performance.now();
       return new Promise((done, fail) => {
-        const asked = request(
+        const clientRequest = request(
           {
             host: '127.0.0.1',
             port: rig.ports.service,
@@ -145,19 +153,19 @@ spec:
             });
           },
         );
-        asked.on('error', fail).end();
+        clientRequest.on('error', fail).end();
       });
     }
 
     /** The share of so many requests for which `is` holds. */
-    async function share(number: number, is: (told: Told) => boolean): Promise<number> {
-      let held = 0;
+    async function share(number: number, is: (answer: Told) => boolean): Promise<number> {
+      let count = 0;
       let left = number;
       const client = async () => {
-        while (left-- > 0) if (is(await to('back.mesh'))) held += 1;
+        while (left-- > 0) if (is(await to('back.mesh'))) count += 1;
       };
       await Promise.all(Array.from({ length: 16 }, client));
-      return held / number;
+      return count / number;
     }
 
     function near(part: number, expected: number, number: number): void {
@@ -191,15 +199,16 @@ spec:
     });
 
     it('are retried as often as is said, and no more', async () => {
-      if (one === undefined) throw new Error('there is no backend');
+      if (firstBackend === undefined) throw new Error('there is no backend');
       await rules(
         `{ match: [{ uri: { prefix: /retried } }], retries: { attempts: 3, retryOn: 5xx, backoff: 10ms }, ${toOne} }, { match: [{ uri: { prefix: /once } }], retries: { attempts: 0 }, ${toOne} }, { route: [{ destination: { host: back.mesh, subset: two } }] }`,
       );
-      one.status = 503;
+      firstBackend.status = 503;
       expect(await to('back.mesh', '/retried')).toMatchObject({ status: 503 });
       expect(await to('back.mesh', '/once')).toMatchObject({ status: 503 });
-      one.status = 200;
-      const times = (path: string) => one?.seen.filter((each) => each.path === path).length;
+      firstBackend.status = 200;
+      const times = (path: string) =>
+        firstBackend?.requests.filter((each) => each.path === path).length;
       expect([times('/retried'), times('/once')]).toEqual([4, 1]);
     });
 
@@ -210,7 +219,9 @@ spec:
       for (let time = 0; time < 10; time += 1)
         expect(await to('back.mesh', '/mirrored?10')).toMatchObject({ by: 'one' });
       const mirrored = () =>
-        two?.seen.filter(({ path }) => path === '/mirrored?10').map(({ headers }) => headers.host);
+        secondBackend?.requests
+          .filter(({ path }) => path === '/mirrored?10')
+          .map(({ headers }) => headers.host);
       await expect
         .poll(mirrored, effective)
         .toEqual(Array.from({ length: 10 }, () => 'back.mesh-shadow'));
@@ -234,18 +245,21 @@ spec:
         '{ route: [{ destination: { host: back.mesh } }] }',
         '{ loadBalancer: { consistentHash: { httpHeaderName: x-user } } }',
       );
-      const of = async (user: string) => (await to('back.mesh', '/', { 'x-user': user })).by;
+      const backendOf = async (user: string) => (await to('back.mesh', '/', { 'x-user': user })).by;
       const users = Array.from({ length: 40 }, (_, user) => `user-${user}`);
       const sticky = async () => {
-        const first = await Promise.all(users.map(of));
-        const again = [await Promise.all(users.map(of)), await Promise.all(users.map(of))];
+        const first = await Promise.all(users.map(backendOf));
+        const again = [
+          await Promise.all(users.map(backendOf)),
+          await Promise.all(users.map(backendOf)),
+        ];
         return again.every((each) => each.join() === first.join()) && new Set(first).size === 2;
       };
       await expect.poll(sticky, effective).toBe(true);
     });
 
     it('leave an endpoint that fails, and come back to it', async () => {
-      if (two === undefined) throw new Error('there is no backend');
+      if (secondBackend === undefined) throw new Error('there is no backend');
       await rules(
         '{ retries: { attempts: 0 }, route: [{ destination: { host: back.mesh } }] }',
         '{ loadBalancer: { simple: ROUND_ROBIN }, outlierDetection: { consecutive5xxErrors: 3, interval: 200ms, baseEjectionTime: 2s, maxEjectionPercent: 50 } }',
@@ -255,9 +269,9 @@ spec:
           await Promise.all(Array.from({ length: 20 }, async () => (await to('back.mesh')).by)),
         );
       await expect.poll(both, effective).toEqual(new Set(['one', 'two']));
-      two.status = 503;
+      secondBackend.status = 503;
       await expect.poll(both, { interval: 50 }).toEqual(new Set(['one']));
-      two.status = 200;
+      secondBackend.status = 200;
       await expect.poll(both, { interval: 100 }).toEqual(new Set(['one', 'two']));
     });
 
@@ -268,12 +282,14 @@ spec:
           `apiVersion: security.istio.io/v1\nkind: PeerAuthentication\nmetadata: { name: default, namespace: default }\nspec: { mtls: { mode: ${name} } }\n`,
         );
       const identity = () =>
-        one?.seen.filter(({ path }) => path === '/who').at(-1)?.headers['x-forwarded-client-cert'];
+        firstBackend?.requests.filter(({ path }) => path === '/who').at(-1)?.headers[
+          'x-forwarded-client-cert'
+        ];
 
       beforeAll(() => {
         const ingress = rig
           .read('20-sidecar.yaml')
-          .replace(/defaultEndpoint: .*/, `defaultEndpoint: 127.0.0.1:${one?.port}`);
+          .replace(/defaultEndpoint: .*/, `defaultEndpoint: 127.0.0.1:${firstBackend?.port}`);
         rig.write('20-sidecar.yaml', ingress);
         rig.write(
           '40-route.yaml',

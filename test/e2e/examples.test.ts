@@ -50,13 +50,13 @@ describe('the examples, with the package installed elsewhere', () => {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    let said = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     try {
-      await expect.poll(() => said).toContain('epoch 0 serves');
+      await expect.poll(() => output).toContain('epoch 0 serves');
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([0, null]);
-      expect(said).toBe('nobody serves\nepoch 0 serves\nnobody serves\nended as asked\n');
+      expect(output).toBe('nobody serves\nepoch 0 serves\nnobody serves\nended as asked\n');
       expect(rig.envoys()).toEqual([]);
     } finally {
       child.kill('SIGKILL');

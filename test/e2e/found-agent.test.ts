@@ -21,10 +21,10 @@ describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
   });
 
   const place = (() => {
-    let known: readonly [Network, readonly string[]] | undefined;
+    let cached: readonly [Network, readonly string[]] | undefined;
     return () => {
-      if (known?.[0] !== network) known = [network, network.place('pod', []).enter];
-      return known[1];
+      if (cached?.[0] !== network) cached = [network, network.place('pod', []).enter];
+      return cached[1];
     };
   })();
   const start = (flags: readonly string[] = []) => rig.start(flags, { wrap: place() });
@@ -112,7 +112,7 @@ describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
         64,
         expect.stringContaining('2 agents run here: choose one by ') as string,
       ]);
-      for (const one of folders) expect(stderr).toContain(one);
+      for (const folder of folders) expect(stderr).toContain(folder);
     }
     const url = `http://localhost:${rig.ports.status}/healthz/ready`;
     expect((await run('wait')).stderr).toContain(

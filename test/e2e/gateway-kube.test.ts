@@ -143,14 +143,14 @@ describe.skipIf(kubeProgram === undefined)(
       'a router with the folder of an ingress gateway takes them without being told, and serves them there too',
       async () => {
         const rig = await rigFor();
-        const own = await rig.ca.issue();
-        await kube.apply(tls('shop', own));
+        const issued = await rig.ca.issue();
+        await kube.apply(tls('shop', issued));
         const agent = rig.start([], {
           role: 'router',
           wrap: ownRun,
           env: { KUBECONFIG: kube.kubeconfig },
         });
-        await serves(rig, own);
+        await serves(rig, issued);
         expect(
           readlinkSync(join('/proc', String(agent.pid), 'root', 'run/ingress_gateway/sds')),
         ).toBe(join(rig.folder, 'run', 'SDS'));

@@ -32,10 +32,10 @@ const blocksOf = (page: string) => blocksIn(textOf(page));
 
 /** The blocks that are typed; each with the text after it, where that comes at once. */
 function blocksIn(text: string): readonly Block[] {
-  const found = text.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms);
-  return [...found].map(([, script = '', prints = '']) => ({
+  const matches = text.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms);
+  return [...matches].map(([, script = '', prints = '']) => ({
     script,
-    prints: prints.split('\n').filter((one) => one !== ''),
+    prints: prints.split('\n').filter((printed) => printed !== ''),
   }));
 }
 

@@ -48,15 +48,15 @@ beforeEach(async () => {
     envoy,
   );
   chmodSync(envoy, 0o755);
-  own();
+  giveToUser();
 });
 afterEach(() => rig.dispose());
 
-function own(): void {
+function giveToUser(): void {
   execFileSync('chown', ['-R', `${user}:${user}`, rig.folder]);
 }
 
-const said = (pid: number, name: string) =>
+const statusField = (pid: number, name: string) =>
   new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 
 it.skipIf(!isPermitted)(
@@ -65,7 +65,9 @@ it.skipIf(!isPermitted)(
     const agent = rig.start(['--binaryPath', envoy], { wrap: hardened([run]), cwd: rig.folder });
     await agent.said('epoch.live', 0);
     expect(
-      ['Uid', 'CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp'].map((name) => said(agent.pid, name)),
+      ['Uid', 'CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp'].map((name) =>
+        statusField(agent.pid, name),
+      ),
     ).toEqual([user, '0000000000000000', '0000000000000000', '1', '2']);
     const load = startLoad({
       port: rig.ports.listen,
@@ -75,17 +77,18 @@ it.skipIf(!isPermitted)(
       maxDuration: 60_000,
     });
     const next = await rig.ca.issue();
-    const fresh = join(rig.folder, 'fresh');
-    mkdirSync(fresh);
-    writeCertificates(fresh, next);
-    own();
-    for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(rig.certDir, name));
+    const newFolder = join(rig.folder, 'fresh');
+    mkdirSync(newFolder);
+    writeCertificates(newFolder, next);
+    giveToUser();
+    for (const name of readdirSync(newFolder))
+      renameSync(join(newFolder, name), join(rig.certDir, name));
     await agent.said('epoch.live', 1);
     await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(next.serial);
     expect(
       agent.log().filter(({ level, component }) => level !== 'info' && component !== 'envoy.main'),
     ).toEqual([]);
-    for (const pid of rig.envoys().filter((one) => said(one, 'Name') === 'envoy'))
+    for (const pid of rig.envoys().filter((envoyPid) => statusField(envoyPid, 'Name') === 'envoy'))
       process.kill(pid, 'SIGKILL');
     await agent.said('epoch.live', 2);
     await expect.poll(async () => (await rig.ready()).status).toBe(200);

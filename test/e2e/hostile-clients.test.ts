@@ -22,13 +22,13 @@ describe('a control plane that one client or one file attacks', () => {
     [...clients, ...files, ...frames]
       .filter(({ cost }) => cost === undefined)
       .map((row) => [row.name, row] as const),
-  )('goes on: %s', async (_, { name, logged: told }) => {
+  )('goes on: %s', async (_, { name, logged }) => {
     const from = plane.lines.length;
     const end = await attacker.attack(name, plane.target);
     // The clock of a busy machine says little: two seconds of its own time are a stall.
     expect((await plane.change()).own).toBeLessThan(2_000);
-    if (told !== undefined) {
-      const [event, reason] = told;
+    if (logged !== undefined) {
+      const [event, reason] = logged;
       const isTold = () =>
         plane.lines
           .slice(from)

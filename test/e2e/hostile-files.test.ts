@@ -181,9 +181,9 @@ describe('an agent that runs', () => {
     const agent = start();
     await agent.said('epoch.live', 0);
     put(name, make);
-    const told = agent.said(event);
-    expect(await slowest(told)).toBeLessThan(1_000);
-    expect(Object.values(await told).join(' ')).toContain(why);
+    const logged = agent.said(event);
+    expect(await slowest(logged)).toBeLessThan(1_000);
+    expect(Object.values(await logged).join(' ')).toContain(why);
     expect((await rig.ready()).status).toBe(200);
     expect(agent.log().filter(({ level }) => level === 'fatal')).toEqual([]);
   });

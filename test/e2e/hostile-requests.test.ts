@@ -137,13 +137,13 @@ it('metrics that are small until they are unpacked are refused, and the others a
 });
 
 it('a folder with a name that a shell would act on is a folder', async () => {
-  const taken = join(rig.folder, 'taken');
+  const touchedPath = join(rig.folder, 'taken');
   const folder = join(rig.folder, `run $(touch taken) ; touch taken\n'"\``);
   mkdirSync(folder, { mode: 0o700 });
   const agent = rig.start(['--configPath', folder], { cwd: rig.folder });
   await agent.said('epoch.live', 0);
   agent.kill('SIGKILL');
   await expect.poll(() => rig.envoys()).toEqual([]);
-  expect(existsSync(taken)).toBe(false);
+  expect(existsSync(touchedPath)).toBe(false);
   expect(readdirSync(rig.folder)).not.toContain('taken');
 });

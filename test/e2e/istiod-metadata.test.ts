@@ -90,7 +90,7 @@ describe.skipIf(controlPlane === undefined)('a real istiod', () => {
       );
       await agent.said('epoch.live', 0);
       await expect.poll(async () => (await rig.ready()).status).toBe(200);
-      const told = await admin('config_dump?mask=bootstrap');
+      const bootstrap = await admin('config_dump?mask=bootstrap');
       const all = ['dynamic_active_clusters', 'dynamic_listeners', 'dynamic_route_configs'];
       const dumps = await Promise.all(
         all.map((resource) => admin(`config_dump?resource=${resource}`)),
@@ -99,12 +99,12 @@ describe.skipIf(controlPlane === undefined)('a real istiod', () => {
       await agent.exit;
       const timeless = (name: string, value: unknown) =>
         ['version_info', 'last_updated'].includes(name) ? undefined : value;
-      return { told, resources: dumps.map((dump) => JSON.parse(dump, timeless) as unknown) };
+      return { bootstrap, resources: dumps.map((dump) => JSON.parse(dump, timeless) as unknown) };
     };
     const absent = await given({ ISTIO_METAJSON_X: '{"ISTIO_VERSION":null}' });
     const constant = await given({});
-    expect(absent.told).toContain('"ISTIO_VERSION": null');
-    expect(constant.told).toContain('"ISTIO_VERSION": "1.26.0"');
+    expect(absent.bootstrap).toContain('"ISTIO_VERSION": null');
+    expect(constant.bootstrap).toContain('"ISTIO_VERSION": "1.26.0"');
     expect(JSON.stringify(constant.resources)).toContain(`outbound|${port}||one.test`);
     expect(constant.resources).toEqual(absent.resources);
   });

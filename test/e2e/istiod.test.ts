@@ -120,17 +120,17 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
   it('goes on with what it has where the control plane is said to be at a wrong address, says so, and follows the right one', async () => {
     const [first = 0, second = 0] = listen;
     const mesh = join(rig.folder, 'mesh.yaml');
-    const at = (address: string) =>
+    const setAddress = (address: string) =>
       writeFileSync(mesh, JSON.stringify({ defaultConfig: { discoveryAddress: address } }));
     istiod.serve('one.test', first, target);
     await istiod.start();
-    at(`127.0.0.1:${discovery}`);
+    setAddress(`127.0.0.1:${discovery}`);
     const agent = rig.start(['--meshConfig', mesh], {
       generated: true,
       env: { ISTIO_META_INTERCEPTION_MODE: 'NONE' },
     });
     await expect.poll(async () => (await rig.ready()).status).toBe(200);
-    at('nowhere.invalid:15010');
+    setAddress('nowhere.invalid:15010');
     await agent.said('epoch.live', 1);
     expect(await agent.said('xds.unavailable')).toMatchObject({
       address: 'nowhere.invalid:15010',
@@ -138,7 +138,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     });
     expect((await rig.ready()).status).toBe(200);
     expect(await ask('one.test', first)).toBe(200);
-    at(`127.0.0.1:${discovery}`);
+    setAddress(`127.0.0.1:${discovery}`);
     await agent.said('epoch.live', 2);
     await agent.said('xds.available');
     istiod.serve('one.test', second, target);
@@ -217,16 +217,16 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     });
     const { certificate: cert } = await rig.ca.sign(csr);
     return new Promise<number>((done) => {
-      const asked = getByTls(
+      const clientRequest = getByTls(
         { host: '127.0.0.1', port, cert, key, ca: rig.ca.rootCert, agent: false },
         (response) => {
           response.resume().on('end', () => done(response.statusCode ?? 0));
         },
       );
-      asked.on('error', () => done(0));
+      clientRequest.on('error', () => done(0));
     });
   };
-  const own = {
+  const podEnv = {
     ISTIO_META_INTERCEPTION_MODE: 'NONE',
     POD_NAME: 'pod',
     POD_NAMESPACE: 'ns',
@@ -239,7 +239,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     await istiod.start();
     const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
       generated: true,
-      env: own,
+      env: podEnv,
     });
     await agent.said('epoch.started', 0);
     const started = Date.now();
@@ -262,7 +262,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
       generated: true,
       cwd,
-      env: { ...own, ...none },
+      env: { ...podEnv, ...none },
     });
     await agent.said('epoch.live', 0);
     const why = /^secret (default|ROOTCA): .*neither a certificate nor a root is there/m;

@@ -110,7 +110,7 @@ it('an agent that is killed in the middle of a hot restart leaves both Envoys, a
   ];
   expect(after.log().filter(({ event }) => unwanted.includes(event))).toEqual([]);
   await after.said('epoch.ended', 1);
-  expect([parent, child].filter((one) => existsSync(`/proc/${one?.pid ?? 0}`))).toEqual([]);
+  expect([parent, child].filter((envoy) => existsSync(`/proc/${envoy?.pid ?? 0}`))).toEqual([]);
   await quit();
   await after.exit;
   await expect.poll(() => rig.envoys()).toHaveLength(0);

@@ -43,15 +43,15 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
     { name = '', kubeconfig = kube.kubeconfig } = {},
   ) {
     const real = kubeApi(findAccess(kubeconfig), 'pilot-agent');
-    const asked: string[] = [];
+    const calls: string[] = [];
     const refusals: string[] = [];
     const api: KubeApi = {
       get: (path, decode) => {
-        asked.push(path.includes('limit=') ? 'list' : 'find');
+        calls.push(path.includes('limit=') ? 'list' : 'find');
         return real.get(path, decode);
       },
       watch: (path, decode) => {
-        asked.push('watch');
+        calls.push('watch');
         return real.watch(path, decode);
       },
     };
@@ -71,7 +71,7 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
       objectStore(followObjects(api, { kind, namespace, name }), keep).subscribe({ next, error }),
     );
     return {
-      asked,
+      calls,
       changes,
       refusals,
       size: () => last?.objects.size,
@@ -128,10 +128,10 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
     const store = follow('Secret', 'many');
     await expect.poll(() => store.size()).toBe(1_000);
     expect(performance.now() - begun).toBeLessThan(5_000);
-    expect(store.asked.filter((each) => each === 'list')).toHaveLength(2); // pages: of 250, then of 1,000
-    await expect.poll(() => store.asked.at(-1)).toBe('watch');
+    expect(store.calls.filter((each) => each === 'list')).toHaveLength(2); // pages: of 250, then of 1,000
+    await expect.poll(() => store.calls.at(-1)).toBe('watch');
 
-    const known = store.changes.length;
+    const changeCount = store.changes.length;
     await kube.apply(secret('elsewhere', 'b')); // the newest version is not one of those that are followed
     await kube.stop();
     await expect.poll(() => store.refusals.at(-1)).toMatch(/^https:.*: connect ECONNREFUSED/);
@@ -142,30 +142,30 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
     await expect
       .poll(() => [store.value('many/s7'), store.size(), store.isCurrent()])
       .toEqual(['b', 999, true]);
-    expect(store.changes.slice(known).map(({ type, key }) => `${type} ${key}`)).toEqual([
+    expect(store.changes.slice(changeCount).map(({ type, key }) => `${type} ${key}`)).toEqual([
       'changed many/s7',
       'removed many/s8',
     ]);
-    expect(store.asked.filter((each) => each === 'list').length).toBeGreaterThanOrEqual(4); // more, where the API refuses while it starts
-    expect(store.asked.filter((each) => each === 'find')).toHaveLength(1);
+    expect(store.calls.filter((each) => each === 'list').length).toBeGreaterThanOrEqual(4); // more, where the API refuses while it starts
+    expect(store.calls.filter((each) => each === 'find')).toHaveLength(1);
   });
 
   it('says clearly that it may not, or that its token is none, and goes on by itself when it may', async () => {
     const { kubeconfig, tokenFile } = await kube.account('default', 'reader');
     const rbac = 'rbac.authorization.k8s.io';
-    const at = (kind: string) => ({
+    const rbacObject = (kind: string) => ({
       apiVersion: `${rbac}/v1`,
       kind,
       metadata: { name: 'reader', namespace: 'default' },
     });
     const binding: Resource = {
-      ...at('RoleBinding'),
+      ...rbacObject('RoleBinding'),
       roleRef: { apiGroup: rbac, kind: 'Role', name: 'reader' },
       subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
     };
     // The least that is needed to follow one Secret.
     await kube.apply({
-      ...at('Role'),
+      ...rbacObject('Role'),
       rules: [
         {
           apiGroups: [''],
@@ -176,32 +176,32 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
       ],
     });
     await kube.apply(secret('one', 'before'));
-    const one = follow('Secret', 'default', { name: 'one', kubeconfig });
+    const store = follow('Secret', 'default', { name: 'one', kubeconfig });
     await expect
-      .poll(() => one.refusals.at(-1))
+      .poll(() => store.refusals.at(-1))
       .toMatch(
         /secrets: 403 secrets "one" is forbidden: User "system:serviceaccount:default:reader" cannot list resource "secrets" .* \(allow it by a Role with get, list and watch, and a RoleBinding\)$/,
       );
     await kube.apply(binding);
-    await expect.poll(() => one.value('default/one')).toBe('before');
+    await expect.poll(() => store.value('default/one')).toBe('before');
 
     await kube.remove(binding);
     await kube.stop();
     await kube.start();
     await kube.apply(secret('one', 'after'));
-    await expect.poll(() => one.refusals.at(-1)).toContain('403 secrets "one" is forbidden');
-    expect(one.value('default/one')).toBe('before');
+    await expect.poll(() => store.refusals.at(-1)).toContain('403 secrets "one" is forbidden');
+    expect(store.value('default/one')).toBe('before');
     const token = readFileSync(tokenFile, 'utf8');
     writeFileSync(tokenFile, 'no-token');
     await expect
-      .poll(() => one.refusals.at(-1))
+      .poll(() => store.refusals.at(-1))
       .toContain(
         '401 Unauthorized (the token or the certificate is not one that it knows, or has expired)',
       );
-    expect(one.refusals.join()).not.toContain(token.slice(0, 20));
+    expect(store.refusals.join()).not.toContain(token.slice(0, 20));
     writeFileSync(tokenFile, token);
     await kube.apply(binding);
-    await expect.poll(() => one.value('default/one')).toBe('after');
-    expect(one.isCurrent()).toBe(true);
+    await expect.poll(() => store.value('default/one')).toBe('after');
+    expect(store.isCurrent()).toBe(true);
   });
 });

@@ -160,7 +160,7 @@ it('status says how the last agent of a folder has ended, until there is another
     ]);
     return stdout;
   };
-  const told = (words: string) => ({
+  const expectedStatus = (words: string) => ({
     code: 69,
     stderr: expect.stringMatching(
       new RegExp(`^pilot-agent: the agent of ${run} has ended ${words}`),
@@ -168,14 +168,14 @@ it('status says how the last agent of a folder has ended, until there is another
   });
   const ago = String.raw`, \d[^(]* ago \(20\S+Z, after \d[^)]*\): `;
   try {
-    const asked = rig.start([], {
+    const stoppedAgent = rig.start([], {
       env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' },
     });
-    await asked.said('epoch.live', 0);
-    asked.kill('SIGTERM');
-    await asked.exit;
+    await stoppedAgent.said('epoch.live', 0);
+    stoppedAgent.kill('SIGTERM');
+    await stoppedAgent.exit;
     expect(status()).toEqual(
-      told(String.raw`with exit code 0${ago}it was asked to stop \(SIGTERM\) .*\n$`),
+      expectedStatus(String.raw`with exit code 0${ago}it was asked to stop \(SIGTERM\) .*\n$`),
     );
 
     const config = readFileSync(rig.config);
@@ -184,7 +184,9 @@ it('status says how the last agent of a folder has ended, until there is another
     const fix =
       'what to do: correct the configuration that is named; see docs/troubleshooting.md#exit-78';
     expect(status()).toEqual(
-      told(`with exit code 78${ago}Envoy refuses its configuration: .*nonsense.*\n${fix}\n$`),
+      expectedStatus(
+        `with exit code 78${ago}Envoy refuses its configuration: .*nonsense.*\n${fix}\n$`,
+      ),
     );
     const end = {
       folder: run,
@@ -202,7 +204,9 @@ it('status says how the last agent of a folder has ended, until there is another
     for (const pid of rig.envoys()) process.kill(pid, 'SIGKILL');
     expect((await failing.exit).code).toBe(137);
     expect(status()).toEqual(
-      told(`with exit code 137${ago}Envoy was ended by SIGKILL .*\nwhat to do: .*#exit-other\n$`),
+      expectedStatus(
+        `with exit code 137${ago}Envoy was ended by SIGKILL .*\nwhat to do: .*#exit-other\n$`,
+      ),
     );
 
     const killed = rig.start();
@@ -210,7 +214,7 @@ it('status says how the last agent of a folder has ended, until there is another
     killed.kill('SIGKILL');
     await killed.exit;
     expect(status()).toEqual(
-      told(
+      expectedStatus(
         String.raw`without a word: .* It was started .* ago \(20\S+Z\), and its folder changed .*\nwhat to do: `,
       ),
     );

@@ -34,7 +34,7 @@ it('a code cache in which bits have flipped, or of which a part is missing, is n
   expect(right).toMatchObject({ status: 0, stderr: '' });
   const whole = readFileSync(inFolder('main.cjs.cache'));
   const flipped = (every: number) =>
-    whole.map((byte, at) => (at % every === every - 1 ? byte ^ 0x10 : byte));
+    whole.map((byte, index) => (index % every === every - 1 ? byte ^ 0x10 : byte));
   const damaged = [flipped(whole.length - 1), flipped(1 << 16), flipped(1 << 10)];
   const cut = [0, 10, 32, 5_000].map((length) => whole.subarray(0, length));
   for (const content of [...damaged, ...cut]) {

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const end of ends.splice(0)) end.abort();
-  for (const one of [rig, ...more.splice(0)]) await one.dispose();
+  for (const usedRig of [rig, ...more.splice(0)]) await usedRig.dispose();
 });
 
 const quick = { minDelay: '300ms', drainDuration: '1s', parentShutdownDuration: '2s' } as const;
@@ -38,10 +38,10 @@ function settings({ config, folder, ports }: Rig): AgentSettings {
   return { ...quick, customConfigFile: config, ...places };
 }
 
-function start(of: Rig, options: PilotAgentOptions = {}) {
+function start(agentRig: Rig, options: PilotAgentOptions = {}) {
   const lines: LogLine[] = [];
   const agent = pilotAgent({
-    config: settings(of),
+    config: settings(agentRig),
     env: { ...process.env, MINIMUM_DRAIN_DURATION: '0s' },
     log: (line) => lines.push(line),
     ...options,
@@ -95,15 +95,15 @@ describe('an agent as a part of a program', () => {
 
   it('says when it is ready, starts a new Envoy by restart(), and drains by drain()', async () => {
     const { agent, lines, over, abort } = start(rig);
-    const told = (type: 'ready' | 'unready') =>
-      firstValueFrom(agent.ready$.pipe(filter((one) => one.type === type)), {
+    const nextReadiness = (type: 'ready' | 'unready') =>
+      firstValueFrom(agent.ready$.pipe(filter((readiness) => readiness.type === type)), {
         defaultValue: undefined,
       });
-    expect(await told('unready')).toEqual({
+    expect(await nextReadiness('unready')).toEqual({
       type: 'unready',
       reason: 'it has not been started yet',
     });
-    await told('ready');
+    await nextReadiness('ready');
     expect((await ask(rig.ports.status, '/healthz/ready')).status).toBe(200);
     agent.restart();
     await firstValueFrom(
@@ -115,14 +115,14 @@ describe('an agent as a part of a program', () => {
       by: 'restart()',
     });
     expect((await ask(rig.ports.admin, '/server_info')).body).toContain('"restart_epoch": 1');
-    await told('ready');
+    await nextReadiness('ready');
     agent.drain();
-    expect(await told('unready')).toEqual({ type: 'unready', reason: 'draining' });
+    expect(await nextReadiness('unready')).toEqual({ type: 'unready', reason: 'draining' });
     expect((await ask(rig.ports.status, '/healthz/ready')).body).toContain('draining');
     expect((await ask(rig.ports.listen, '/')).status).toBeGreaterThan(0);
     abort();
     await over;
-    expect(await told('unready')).toEqual({ type: 'unready', reason: 'it has ended' });
+    expect(await nextReadiness('unready')).toEqual({ type: 'unready', reason: 'it has ended' });
   });
 
   it('refuses sources of one name that it cannot know before it reads them', async () => {
@@ -137,14 +137,14 @@ describe('an agent as a part of a program', () => {
   it('is beside another one of the same process, which does not feel its end', async () => {
     const other = await makeRig({ plain: true });
     more.push(other);
-    const [one, two] = [start(rig), start(other)];
-    expect(await Promise.all([live(one.agent), live(two.agent)])).toEqual([0, 0]);
-    one.abort();
-    await one.over;
+    const [first, second] = [start(rig), start(other)];
+    expect(await Promise.all([live(first.agent), live(second.agent)])).toEqual([0, 0]);
+    first.abort();
+    await first.over;
     expect(rig.envoys()).toEqual([]);
     expect((await ask(other.ports.status, '/healthz/ready')).status).toBe(200);
-    two.abort();
-    await two.over;
+    second.abort();
+    await second.over;
   });
 
   it('leaves the flags of V8 to the program, also where it is scraped', async () => {

@@ -17,7 +17,7 @@ beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mesh-demo-'))
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What `curl --cacert ROOT -H 'Host: echo.mesh' https://localhost:PORT/` says. Never rejects. */
-function asked(port: number, ca: string): Promise<string> {
+function answerOf(port: number, ca: string): Promise<string> {
   return new Promise((done) => {
     request(
       {
@@ -37,7 +37,7 @@ function asked(port: number, ca: string): Promise<string> {
   });
 }
 
-/** Starts the demo; `said` has what it has written. */
+/** Starts the demo; `output` has what it has written. */
 function startDemo(...flags: readonly string[]) {
   const demo = spawn(process.execPath, ['--import', 'tsx', resolve('demo/mesh.ts'), ...flags], {
     env: { ...process.env, TMPDIR: folder },
@@ -47,18 +47,18 @@ function startDemo(...flags: readonly string[]) {
   let written = '';
   for (const stream of [demo.stdout, demo.stderr])
     stream.setEncoding('utf8').on('data', (piece: string) => (written += piece));
-  const said = () => written;
+  const output = () => written;
   return {
-    said,
+    output,
     ended,
     kill: () => demo.kill('SIGKILL'),
     /** Asks the gateway as the line of curl says. */
     async answers() {
       const line = () =>
-        /curl --cacert (\S+) -H 'Host: echo\.mesh' https:\/\/localhost:(\d+)\//.exec(said());
+        /curl --cacert (\S+) -H 'Host: echo\.mesh' https:\/\/localhost:(\d+)\//.exec(output());
       await expect.poll(line).not.toBeNull();
       const [, root = '', port] = line() ?? [];
-      const answer = () => asked(Number(port), readFileSync(root, 'utf8'));
+      const answer = () => answerOf(Number(port), readFileSync(root, 'utf8'));
       await expect.poll(answer).toMatch(/^200 v[12]$/);
     },
     /** Ends it as Ctrl-C does. */
@@ -84,14 +84,14 @@ it('`npm run mesh -- --ca` shows who calls whom, and the certificates that it ha
   const demo = startDemo('--ca');
   try {
     await demo.answers();
-    const plain = /curl http:\/\/([\d.]+):(\d+)\/ .*refused/.exec(demo.said());
+    const plain = /curl http:\/\/([\d.]+):(\d+)\/ .*refused/.exec(demo.output());
     const [, address = '', port] = plain ?? [];
     expect(await ask(Number(port), '/', { address, host: 'echo.mesh' })).toMatchObject({
       status: 0,
     });
     for (const name of ['client', 'gateway'])
       await expect
-        .poll(demo.said)
+        .poll(demo.output)
         .toMatch(
           new RegExp(
             `  spiffe://cluster.local/ns/shop/sa/${name} +→ spiffe://cluster.local/ns/default/sa/echo +[1-9]`,
@@ -102,12 +102,12 @@ it('`npm run mesh -- --ca` shows who calls whom, and the certificates that it ha
       ['echo', 'default'],
       ['gateway', 'shop'],
     ])
-      expect(demo.said()).toMatch(
+      expect(demo.output()).toMatch(
         new RegExp(
           `  ${name} +spiffe://cluster.local/ns/${namespace}/sa/${name} +[0-9A-F]{8,}  \\S.*root of the mesh  expires in \\d+ s`,
         ),
       );
-    expect(demo.said()).not.toContain('PRIVATE KEY');
+    expect(demo.output()).not.toContain('PRIVATE KEY');
     await demo.endsClean();
   } finally {
     demo.kill();
@@ -119,7 +119,7 @@ describe.skipIf(!hasConsul)('`npm run mesh -- --consul`', () => {
     const demo = startDemo('--consulBinary', consulProgram());
     try {
       await demo.answers();
-      const shown = (pattern: RegExp) => pattern.exec(demo.said())?.[1] ?? '';
+      const shown = (pattern: RegExp) => pattern.exec(demo.output())?.[1] ?? '';
       const url = shown(/-X PUT (http:\S+\/register) -d/);
       const registered = await fetch(url, { method: 'PUT', body: shown(/-d '(\{.*\})'/) });
       expect(registered.status).toBe(200);
@@ -141,7 +141,7 @@ describe.skipIf(!hasConsul)('`npm run mesh -- --consul`', () => {
 it('`npm run mesh -- --consul` says in one line that there is no Consul, and ends with 69', async () => {
   const demo = startDemo('--consulBinary', join(folder, 'consul'));
   expect(await demo.ended).toEqual([69, null]);
-  expect(demo.said()).toMatch(
+  expect(demo.output()).toMatch(
     /^mesh: .* is not an executable: install Consul, .* --consulBinary FILE\n$/,
   );
 });

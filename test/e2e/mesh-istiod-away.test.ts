@@ -80,7 +80,7 @@ describe
       process.kill(pod.envoys()[0] ?? 0, 'SIGKILL');
       await follows(pod);
       const samples = await watch.stop();
-      expect(broken(samples.filter(({ at }) => at > soon))).toEqual([]);
+      expect(broken(samples.filter(({ at: time }) => time > soon))).toEqual([]);
       expect(untrue(samples)).toEqual([]);
     });
 
@@ -97,7 +97,7 @@ describe
       });
       await follows(pod);
       const samples = await watch.stop();
-      const left = samples.filter(({ at }) => at > soon && at < away);
+      const left = samples.filter(({ at: time }) => time > soon && time < away);
       expect(unserved(left)).toEqual([]);
       expect(untrue(samples)).toEqual([]);
     });

@@ -31,9 +31,9 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
   });
 
   async function pod({ onTestFinished }: TestContext, options: PodOptions): Promise<MeshPod> {
-    const made = await makePod(kube, upstream.port, options);
-    onTestFinished(() => made.dispose());
-    return made;
+    const meshPod = await makePod(kube, upstream.port, options);
+    onTestFinished(() => meshPod.dispose());
+    return meshPod;
   }
 
   /** The certificate authority, which may go away while xDS stays. */
@@ -46,21 +46,21 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
     return { port, relay };
   }
 
-  const ready = ({ expect }: TestContext, one: MeshPod) =>
-    expect.poll(() => one.ready()).toMatchObject({ status: 200 });
+  const ready = ({ expect }: TestContext, meshPod: MeshPod) =>
+    expect.poll(() => meshPod.ready()).toMatchObject({ status: 200 });
 
   it('starts, is ready with its listeners and its certificate, and follows a change', async (context) => {
     const { expect } = context;
-    const one = await pod(context, { name: 'starts' });
-    const agent = one.start();
-    await ready(context, one);
-    expect((await one.request('outbound')).body).toBe('upstream');
-    expect((await one.request('inbound')).body).toBe('upstream');
-    expect(await one.shownSerial()).toMatch(/^[0-9A-F]+$/);
+    const meshPod = await pod(context, { name: 'starts' });
+    const agent = meshPod.start();
+    await ready(context, meshPod);
+    expect((await meshPod.request('outbound')).body).toBe('upstream');
+    expect((await meshPod.request('inbound')).body).toBe('upstream');
+    expect(await meshPod.shownSerial()).toMatch(/^[0-9A-F]+$/);
 
     const [port = 0] = await freePorts(1);
-    await one.serve(port);
-    await expect.poll(() => one.request('outbound', port)).toMatchObject({ status: 200 });
+    await meshPod.serve(port);
+    await expect.poll(() => meshPod.request('outbound', port)).toMatchObject({ status: 200 });
 
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
@@ -68,12 +68,12 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
 
   it('its certificate rotates under load, and its token is replaced, without a failed request', async (context) => {
     const { expect } = context;
-    const one = await pod(context, { name: 'rotates', env: { SECRET_TTL: '12s' } });
-    const agent = one.start();
-    await ready(context, one);
+    const meshPod = await pod(context, { name: 'rotates', env: { SECRET_TTL: '12s' } });
+    const agent = meshPod.start();
+    await ready(context, meshPod);
     const loads = (['outbound', 'inbound'] as const).map((direction) =>
       startLoad({
-        port: one.ports[direction],
+        port: meshPod.ports[direction],
         host: upstreamHost,
         mode: 'keep-alive',
         clients: 2,
@@ -81,59 +81,63 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
         maxDuration: 180_000,
       }),
     );
-    const watch = watchPod(one);
+    const watch = watchPod(meshPod);
     const serials = () => new Set(watch.samples.map(({ serial }) => serial)).size;
     await expect.poll(serials).toBe(3);
 
-    replaceToken(one, 'nobody');
+    replaceToken(meshPod, 'nobody');
     await agent.said('certificate.request_failed');
-    replaceToken(one, await kube.token('rotates', account));
+    replaceToken(meshPod, await kube.token('rotates', account));
     await expect.poll(serials).toBe(4);
 
     const samples = await watch.stop();
     expect(broken(samples)).toEqual([]);
     expect(untrue(samples)).toEqual([]);
     for (const load of loads) expect(await load.stop()).toMatchObject({ failed: 0 });
-    expect(one.envoys()).toHaveLength(1);
+    expect(meshPod.envoys()).toHaveLength(1);
   });
 
   it('serves without an authority at the start, says that it has no certificate, and gets it later', async (context) => {
     const { expect } = context;
     const { port, relay } = await authority(context);
-    const one = await pod(context, { name: 'no-authority', caPort: port });
-    one.start();
-    await expect.poll(() => one.request('outbound')).toMatchObject({ status: 200 });
-    await expect.poll(() => one.request('inbound')).toMatchObject({ status: 200 });
-    const watch = watchPod(one);
+    const meshPod = await pod(context, { name: 'no-authority', caPort: port });
+    meshPod.start();
+    await expect.poll(() => meshPod.request('outbound')).toMatchObject({ status: 200 });
+    await expect.poll(() => meshPod.request('inbound')).toMatchObject({ status: 200 });
+    const watch = watchPod(meshPod);
     await expect
-      .poll(async () => (await one.ready()).body)
+      .poll(async () => (await meshPod.ready()).body)
       .toMatch(new RegExp(`secret (ROOTCA|default): certificate authority localhost:${port}`));
-    const envoys = one.envoys();
+    const envoys = meshPod.envoys();
 
     await relay.open();
-    await ready(context, one);
-    expect(await one.shownSerial()).toBeDefined();
+    await ready(context, meshPod);
+    expect(await meshPod.shownSerial()).toBeDefined();
     const samples = await watch.stop();
     expect(untrue(samples)).toEqual([]);
     expect(unserved(samples)).toEqual([]);
-    expect(one.envoys()).toEqual(envoys);
+    expect(meshPod.envoys()).toEqual(envoys);
   });
 
   it('keeps its certificate while the authority is away at a renewal, and renews it then', async (context) => {
     const { expect } = context;
     const { port, relay } = await authority(context);
     await relay.open();
-    const one = await pod(context, { name: 'renews', caPort: port, env: { SECRET_TTL: '20s' } });
-    const agent = one.start();
-    await ready(context, one);
+    const meshPod = await pod(context, {
+      name: 'renews',
+      caPort: port,
+      env: { SECRET_TTL: '20s' },
+    });
+    const agent = meshPod.start();
+    await ready(context, meshPod);
     await relay.close();
-    const watch = watchPod(one);
+    const watch = watchPod(meshPod);
     await expect
       .poll(() => agent.log())
       .toContainEqual(expect.objectContaining({ event: 'certificate.request_failed' }));
-    const before = await one.shownSerial();
+    const before = await meshPod.shownSerial();
     await relay.open();
-    await expect.poll(() => one.shownSerial()).not.toBe(before);
+    await expect.poll(() => meshPod.shownSerial()).not.toBe(before);
     const samples = await watch.stop();
     expect(broken(samples)).toEqual([]);
     expect(untrue(samples)).toEqual([]);

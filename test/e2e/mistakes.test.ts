@@ -29,7 +29,7 @@ let close: () => void;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mistakes-'));
   ports = await freePorts(4);
-  const [adminPort = 0, listenPort = 0, , taken = 0] = ports;
+  const [adminPort = 0, listenPort = 0, , takenPort = 0] = ports;
   const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const text = JSON.stringify(envoyConfig({ adminPort, listenPort }), undefined, 2);
   put('good.json', text);
@@ -42,17 +42,20 @@ beforeAll(async () => {
   put('config.yaml', 'statusPrt: 15020\n');
   put('mesh.yaml', 'defaultConfig: {concurrency: many}\n');
   put('t.tmpl', '{{ .adminPort }}\n');
-  put('taken.json', JSON.stringify(envoyConfig({ adminPort, listenPort: taken }), undefined, 2));
+  put(
+    'taken.json',
+    JSON.stringify(envoyConfig({ adminPort, listenPort: takenPort }), undefined, 2),
+  );
   const ca = await certificateAuthority();
-  const [one, other, old] = await Promise.all([
+  const [pair, other, old] = await Promise.all([
     ca.issue(),
     ca.issue(),
     ca.issue({ notBefore: new Date(0), notAfter: new Date(1000) }),
   ]);
-  writeCertificates(folder, { ...one, key: other.key });
+  writeCertificates(folder, { ...pair, key: other.key });
   put('tls.json', JSON.stringify(envoyConfig({ adminPort, listenPort, certDir: folder })));
   put('old.pem', old.certChain);
-  const server = createServer().listen(taken, '127.0.0.1');
+  const server = createServer().listen(takenPort, '127.0.0.1');
   await once(server, 'listening');
   close = () => server.close();
 });
@@ -362,7 +365,9 @@ it.each(Object.entries(mistakes))(
         .replaceAll('@', folder)
         .replace(/#(\d)/g, (_, index: string) => String(ports[Number(index)]));
     const [file, ...main] = program;
-    const own = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]));
+    const givenEnv = Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [name, here(value)]),
+    );
     const pod = {
       POD_NAME: 'pod',
       POD_NAMESPACE: 'ns',
@@ -371,7 +376,7 @@ it.each(Object.entries(mistakes))(
       ...withoutDrain,
     };
     const ended = spawnSync(file, [...main, ...args.map(here)], {
-      env: { ...process.env, ...pod, ...own },
+      env: { ...process.env, ...pod, ...givenEnv },
       encoding: 'utf8',
       timeout: 60_000,
     });

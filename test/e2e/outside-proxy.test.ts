@@ -34,11 +34,11 @@ it('a proxy is asked for what is outside of the pod alone, and may refuse at any
     );
     const sockets = new Set<Socket>();
     let refusal: keyof typeof refusals | undefined;
-    const asked: string[] = [];
+    const requestLines: string[] = [];
     const proxy = createServer((socket) => {
       sockets.add(socket.on('error', () => undefined));
       socket.once('data', (head: Buffer) => {
-        asked.push(head.toString('latin1').split('\r\n', 1)[0] ?? '');
+        requestLines.push(head.toString('latin1').split('\r\n', 1)[0] ?? '');
         if (refusal !== undefined) {
           refusals[refusal](socket);
           return;
@@ -103,11 +103,11 @@ it('a proxy is asked for what is outside of the pod alone, and may refuse at any
       },
     );
     await agent.said('epoch.live', 0);
-    expect(asked[0]).toBe('CONNECT config.example:443 HTTP/1.1');
+    expect(requestLines[0]).toBe('CONNECT config.example:443 HTTP/1.1');
 
     for (refusal of ['403 and FIN', 'RST'] as const) {
-      const before = asked.length;
-      await eventually(() => asked.length > before);
+      const before = requestLines.length;
+      await eventually(() => requestLines.length > before);
       expect((await rig.ready()).status).toBe(200);
     }
     const { reason } = await agent.said('source.unreadable');
@@ -122,7 +122,7 @@ it('a proxy is asked for what is outside of the pod alone, and may refuse at any
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
     expect(askedOfEnvironment).toBe(0);
-    expect(new Set(asked)).toEqual(new Set(['CONNECT config.example:443 HTTP/1.1']));
+    expect(new Set(requestLines)).toEqual(new Set(['CONNECT config.example:443 HTTP/1.1']));
     expect(agent.log().filter(({ event }) => event === 'agent.bug')).toEqual([]);
   }));
 
@@ -134,14 +134,14 @@ it('the token server asks Google through the proxy', () =>
       'securetoken.googleapis.com': { access_token: 'federated', expires_in: 60 },
       'iamcredentials.googleapis.com': { accessToken: 'token', expireTime: '2999-01-01T00:00:00Z' },
     };
-    const asked: string[] = [];
+    const requests: string[] = [];
     const origins = new Map<string, Server>();
     for (const [host, answer] of Object.entries(answers)) {
       const { csr, key } = await certificateRequest(host, { algorithm: 'ECDSA', pkcs8: true });
       const origin = createHttpsServer(
         { key, cert: (await rig.ca.sign(csr)).certificate },
         ({ url, headers }, response) => {
-          asked.push(`${headers.host}${url} ${headers.authorization}`);
+          requests.push(`${headers.host}${url} ${headers.authorization}`);
           response.end(JSON.stringify(answer));
         },
       );
@@ -152,7 +152,7 @@ it('the token server asks Google through the proxy', () =>
       sockets.add(socket.on('error', () => undefined));
       socket.once('data', (head: Buffer) => {
         const target = head.toString('latin1').split(' ')[1] ?? '';
-        asked.push(target);
+        requests.push(target);
         const origin = origins.get(target);
         if (origin === undefined) return void socket.destroy();
         const upstream = connect(portOf(origin), '127.0.0.1', () => {
@@ -192,7 +192,7 @@ it('the token server asks Google through the proxy', () =>
       }).toString(),
     });
     expect(await given.json()).toMatchObject({ access_token: 'token' });
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       'securetoken.googleapis.com:443',
       'securetoken.googleapis.com/v1/identitybindingtoken undefined',
       'iamcredentials.googleapis.com:443',

@@ -11,13 +11,13 @@ import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
-const found = findEnvoy({
+const lookup = findEnvoy({
   binaryPath: undefined,
   env: process.env,
   cacheDir: cacheDir(process.env),
   version: pinnedEnvoy.version,
 });
-const binary = found.ok ? found.path : expect.unreachable(found.reason);
+const binary = lookup.ok ? lookup.path : expect.unreachable(lookup.reason);
 
 describe('an override', () => {
   let folder: string;
@@ -36,11 +36,11 @@ describe('an override', () => {
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );
-    let said = '';
-    envoy.stderr.on('data', (piece: Buffer) => (said += String(piece)));
+    let output = '';
+    envoy.stderr.on('data', (piece: Buffer) => (output += String(piece)));
     try {
       const port = await eventually(() => {
-        if (envoy.exitCode !== null) throw new Error(said);
+        if (envoy.exitCode !== null) throw new Error(output);
         return Number(/:(\d+)$/.exec(readOr(address))?.[1]) || undefined;
       });
       const dump = JSON.parse((await ask(port, '/config_dump')).body) as {

@@ -131,21 +131,21 @@ describe('the package, installed elsewhere', () => {
       const packages = imported(`src/${name.replace(/js$/, 'ts')}`).filter((to) => !isOurs(to));
       const chunks = imported(join(lib, name)).filter((to) => !isOurs(to));
       expect(chunks).toHaveLength(packages.length);
-      return packages.map((of, place) => ({
-        of,
+      return packages.map((packageName, place) => ({
+        packageName,
         chunk: join(lib, name, '..', chunks[place] ?? ''),
       }));
     });
-    expect(loaded.map(({ of }) => of)).toEqual(
+    expect(loaded.map(({ packageName }) => packageName)).toEqual(
       expect.arrayContaining(['yaml', '@grpc/grpc-js', '@peculiar/x509', 'chokidar']),
     );
-    const told = `const all = ${JSON.stringify(loaded)}; import 'reflect-metadata';
-      for (const { of, chunk } of all) {
-        const [names, given] = (await Promise.all([import(of), import(chunk)])).map(Object.keys);
+    const script = `const all = ${JSON.stringify(loaded)}; import 'reflect-metadata';
+      for (const { packageName, chunk } of all) {
+        const [names, given] = (await Promise.all([import(packageName), import(chunk)])).map(Object.keys);
         const lacking = names.filter((name) => name !== 'module.exports' && !given.includes(name));
-        if (lacking.length > 0) console.log(of, lacking.join());
+        if (lacking.length > 0) console.log(packageName, lacking.join());
       }`;
-    const args = ['--input-type=module', '-e', told];
+    const args = ['--input-type=module', '-e', script];
     const { stdout, stderr } = spawnSync(process.execPath, args, {
       cwd: resolve('.'),
       encoding: 'utf8',
@@ -207,7 +207,8 @@ describe('the package, installed elsewhere', () => {
       JSON.parse(readFileSync(join(lib, `${name}.map`), 'utf8')) as SourceMap;
     const lacksOne = ({ sources, sourcesContent }: SourceMap) =>
       sources.some(
-        (source, at) => !source.includes('node_modules/') && (sourcesContent?.[at] ?? '') === '',
+        (source, index) =>
+          !source.includes('node_modules/') && (sourcesContent?.[index] ?? '') === '',
       );
     const ours = modules.filter((name) => !name.startsWith('packages/'));
     expect(

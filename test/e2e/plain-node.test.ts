@@ -86,11 +86,13 @@ describe.concurrent(
       it(`merge, in YAML: what it says is in the Envoy of a change (${program})`, async (context) => {
         const [first = 0, second = 0] = await freePorts(2);
         const listener = (listenPort: number) => {
-          const { static_resources: found } = envoyConfig({ adminPort: 0, listenPort });
-          return (found as { listeners: readonly object[] }).listeners.map((one) => ({
-            ...one,
-            name: 'more',
-          }));
+          const { static_resources: resources } = envoyConfig({ adminPort: 0, listenPort });
+          return (resources as { listeners: readonly object[] }).listeners.map(
+            (listenerConfig) => ({
+              ...listenerConfig,
+              name: 'more',
+            }),
+          );
         };
         const options = { as: 'merge', at: 'static_resources.listeners' };
         const { agent, write } = await begin(context, options, listener(first), programs[program]);
@@ -239,11 +241,11 @@ describe(`the programs of the library page, as they are printed, in Node ${proce
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
+    let output = '';
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (piece: string) => (said += piece));
+      stream.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     try {
-      await expect.poll(() => said).toContain('"epoch.live"');
+      await expect.poll(() => output).toContain('"epoch.live"');
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([0, null]);
     } finally {

@@ -14,9 +14,9 @@ beforeEach(async () => {
 afterEach(() => rig.dispose());
 
 const tokenFile = ({ folder }: Rig) => join(folder, 'run', 'profile-token');
-const look = (at: Rig, kind: string) =>
-  ask(at.ports.status, `/debug/pprof/${kind}`, {
-    headers: { authorization: `Bearer ${readFileSync(tokenFile(at), 'utf8').trim()}` },
+const look = (agentRig: Rig, kind: string) =>
+  ask(agentRig.ports.status, `/debug/pprof/${kind}`, {
+    headers: { authorization: `Bearer ${readFileSync(tokenFile(agentRig), 'utf8').trim()}` },
     timeout: 60_000,
   });
 const isServed = ({ ports, ca }: Rig) =>
@@ -25,12 +25,12 @@ const isServed = ({ ports, ca }: Rig) =>
 const linesOf = (pem: string) =>
   pem.split('\n').filter((line) => /^[A-Za-z\d+/=]{40,}$/.test(line));
 
-async function expectKeyless(at: Rig, ...keys: readonly string[]): Promise<void> {
-  const { status, body } = await look(at, 'heap');
+async function expectKeyless(agentRig: Rig, ...keys: readonly string[]): Promise<void> {
+  const { status, body } = await look(agentRig, 'heap');
   expect(status).toBe(200);
   expect(body).toContain('"snapshot"');
   // Texts of the process are in a snapshot: else nothing is said by what is not found.
-  expect(body).toContain(at.folder);
+  expect(body).toContain(agentRig.folder);
   const lines = keys.flatMap(linesOf);
   expect(lines.length).toBeGreaterThan(keys.length);
   expect(lines.filter((line) => body.includes(line))).toEqual([]);

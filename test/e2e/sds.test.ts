@@ -387,15 +387,15 @@ it('an agent that is killed with streams open leaves nothing that hinders the ne
 });
 
 it('two agents serve side by side, but not in one folder', async () => {
-  const [one, two] = [await rigFor(), await rigFor()];
-  one.start();
-  two.start();
-  await serves(one, one.issued);
-  await serves(two, two.issued);
-  const intruder = one.start(['--statusPort', '0']);
+  const [first, second] = [await rigFor(), await rigFor()];
+  first.start();
+  second.start();
+  await serves(first, first.issued);
+  await serves(second, second.issued);
+  const intruder = first.start(['--statusPort', '0']);
   expect(await intruder.exit).toEqual({ code: 69, signal: null });
   expect(intruder.errors()).toContain('belongs to another agent');
-  await serves(one, one.issued);
+  await serves(first, first.issued);
 });
 
 it('secrets are not world-readable on their way: the folder is 0700 where the agent makes it', async () => {

@@ -41,7 +41,9 @@ const cluster = (name: string, address: object) => ({
     endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
   },
 });
-const at = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
+const addressOf = (port: number) => ({
+  socket_address: { address: '127.0.0.1', port_value: port },
+});
 
 /** What Envoy is started from by itself: nobody answers for secrets. */
 const bootstrap = (type: string, admin: number, xds: number, nowhere: string) => ({
@@ -50,7 +52,7 @@ const bootstrap = (type: string, admin: number, xds: number, nowhere: string) =>
     cluster: 'app',
     metadata: { INTERCEPTION_MODE: 'NONE' },
   },
-  admin: { address: at(admin) },
+  admin: { address: addressOf(admin) },
   dynamic_resources: {
     ads_config: {
       api_type: type,
@@ -61,7 +63,7 @@ const bootstrap = (type: string, admin: number, xds: number, nowhere: string) =>
     lds_config: { ads: {}, resource_api_version: 'V3' },
   },
   static_resources: {
-    clusters: [cluster('xds', at(xds)), cluster('sds-grpc', { pipe: { path: nowhere } })],
+    clusters: [cluster('xds', addressOf(xds)), cluster('sds-grpc', { pipe: { path: nowhere } })],
   },
 });
 
@@ -114,7 +116,7 @@ it.each(['DELTA_GRPC', 'GRPC'])(
       );
       expect(performance.now() - begun).toBeLessThan(4_000);
     } finally {
-      for (const one of running) one.kill('SIGTERM');
+      for (const child of running) child.kill('SIGTERM');
       await Promise.all(running);
       rmSync(folder, { recursive: true });
     }

@@ -36,9 +36,12 @@ describe.runIf(isWhole)('an agent with five sources', () => {
 
   const listen = () => new Promise<void>((done) => web.listen(webPort, '127.0.0.1', done));
   const listener = (port: number, name: string) => {
-    const { static_resources: found } = envoyConfig({ adminPort: 0, listenPort: port });
+    const { static_resources: resources } = envoyConfig({ adminPort: 0, listenPort: port });
     return JSON.stringify(
-      (found as { listeners: readonly object[] }).listeners.map((one) => ({ ...one, name })),
+      (resources as { listeners: readonly object[] }).listeners.map((listenerConfig) => ({
+        ...listenerConfig,
+        name,
+      })),
     );
   };
   const setMap = (text: string) =>

@@ -55,11 +55,11 @@ describe('the status port', () => {
   it('says ready without a flap through 10 hot restarts, by hand and with an unchanged hash, asked every 5 ms', async () => {
     const agent = await started();
     const wrong: string[] = [];
-    let [asked, over] = [0, false];
+    let [sampleCount, over] = [0, false];
     const sample = async () => {
       while (!over) {
         const { status, body } = await rig.ready();
-        asked += 1;
+        sampleCount += 1;
         if (status !== 200) wrong.push(`${status} ${body}`);
         await sleep(5);
       }
@@ -74,7 +74,7 @@ describe('the status port', () => {
     over = true;
     await sampling;
     expect(wrong).toEqual([]);
-    expect(asked).toBeGreaterThan(200);
+    expect(sampleCount).toBeGreaterThan(200);
     expect(agent.log().filter(({ event }) => event === 'epoch.failed')).toEqual([]);
   });
 
@@ -108,10 +108,10 @@ describe('the status port', () => {
     )) as [IncomingMessage];
     answer.resume();
     expect([answer.statusCode, answer.headers.connection]).toEqual([200, 'close']);
-    const asked = performance.now();
+    const begun = performance.now();
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
-    expect(performance.now() - asked).toBeLessThan(15_000);
+    expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
   it('says on SIGTERM that it is not ready before any connection is refused', async () => {
@@ -119,7 +119,7 @@ describe('the status port', () => {
       MINIMUM_DRAIN_DURATION: '2s',
       TERMINATION_DRAIN_DURATION_SECONDS: '3',
     });
-    const seen: string[] = [];
+    const states: string[] = [];
     let over = false;
     const sample = async () => {
       while (!over) {
@@ -131,7 +131,7 @@ describe('the status port', () => {
         });
         const what = `${open ? 'open' : 'refused'} ${(await rig.ready()).status}`;
         await sleep(5);
-        if (seen.at(-1) !== what) seen.push(what);
+        if (states.at(-1) !== what) states.push(what);
       }
     };
     const sampling = sample();
@@ -139,9 +139,9 @@ describe('the status port', () => {
     await agent.exit;
     over = true;
     await sampling;
-    const [before = ''] = seen.filter((what) => what !== 'open 200');
+    const [before = ''] = states.filter((what) => what !== 'open 200');
     expect(before).toBe('open 503');
-    expect(seen).not.toContain('refused 200');
+    expect(states).not.toContain('refused 200');
   });
 
   it('changes the level of the agent’s log and of Envoy’s, at run time', async () => {

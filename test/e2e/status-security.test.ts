@@ -63,7 +63,14 @@ describe('the status port', () => {
     expect(wrong).toEqual([]);
     expect(lines).toHaveLength(18 * 4 * (permitted ? 5 : 3) * 2);
     const each = permitted ? local : ['127.0.0.1'];
-    const asked = ['quit-requested', 'drain-requested', 'restart-requested', 'level-requested'];
-    expect(events).toBe(`EVENTS ${asked.flatMap((event) => each.map(() => event)).join(' ')}`);
+    const requestedEvents = [
+      'quit-requested',
+      'drain-requested',
+      'restart-requested',
+      'level-requested',
+    ];
+    expect(events).toBe(
+      `EVENTS ${requestedEvents.flatMap((event) => each.map(() => event)).join(' ')}`,
+    );
   });
 });

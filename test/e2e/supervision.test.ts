@@ -14,13 +14,13 @@ describe.concurrent(
         const agent = await moments[moment](part, clear);
         expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
         const failures = agent.log().filter(({ level }) => level === 'error');
-        const told = {
+        const failure = {
           event: 'part.failed',
           part,
           reason: expect.stringContaining('injected') as string,
         };
         expect(failures).toEqual(
-          idle[part]?.[moment] === undefined ? [expect.objectContaining(told)] : [],
+          idle[part]?.[moment] === undefined ? [expect.objectContaining(failure)] : [],
         );
       }),
     );

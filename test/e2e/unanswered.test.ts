@@ -67,14 +67,14 @@ function answers(port: number): Promise<number> {
 
 /** Looks every 100 ms until it is told to stop: were clients served, was the agent ready? */
 function watch(rig: Rig) {
-  const seen = { served: 0, refused: 0, ready: 0, unready: 0 };
+  const counts = { served: 0, refused: 0, ready: 0, unready: 0 };
   const timer = setInterval(() => {
     void answers(rig.ports.listen).then(
-      (status) => (seen[status === 0 ? 'refused' : 'served'] += 1),
+      (status) => (counts[status === 0 ? 'refused' : 'served'] += 1),
     );
-    void rig.ready().then(({ status }) => (seen[status === 200 ? 'ready' : 'unready'] += 1));
+    void rig.ready().then(({ status }) => (counts[status === 200 ? 'ready' : 'unready'] += 1));
   }, 100);
-  return { seen, stop: () => clearInterval(timer) };
+  return { counts, stop: () => clearInterval(timer) };
 }
 
 describe.concurrent('an Envoy that its control plane does not answer', () => {
@@ -90,15 +90,15 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     control.hush();
     subscribe(stage, '0s', '2');
     await agent.said('epoch.started', 1);
-    const asked = Date.now();
+    const begun = Date.now();
     await expect.poll(() => agent.log().some(({ event }) => event === 'epoch.late')).toBe(true);
-    expect(Date.now() - asked).toBeGreaterThan(18_000);
+    expect(Date.now() - begun).toBeGreaterThan(18_000);
     expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
     // It is longer than it takes to be unresponsive.
     await new Promise((resolve) => setTimeout(resolve, 8_000));
     watched.stop();
-    expect(watched.seen).toMatchObject({ refused: 0, unready: 0 });
-    expect(watched.seen.served).toBeGreaterThan(200);
+    expect(watched.counts).toMatchObject({ refused: 0, unready: 0 });
+    expect(watched.counts.served).toBeGreaterThan(200);
     control.answer();
     await rig.post(rig.ports.status, '/restart');
     await agent.said('epoch.live', 2);
@@ -128,12 +128,12 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     await expect.poll(async () => (await answers(rig.ports.admin)) !== 0).toBe(true);
     // It has closed the admin endpoint of its parent by then.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const asked = Date.now();
+    const begun = Date.now();
     agent.kill('SIGTERM');
     expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
     expect(await answers(rig.ports.listen)).toBe(200);
     expect(await agent.said('epoch.ended', 0)).not.toHaveProperty('signal');
-    expect(Date.now() - asked).toBeGreaterThan(4_000);
+    expect(Date.now() - begun).toBeGreaterThan(4_000);
     expect(await agent.exit).toMatchObject({ code: 0 });
   });
 

@@ -57,8 +57,11 @@ function isMountable(): boolean {
 async function silentNames({ folder }: Rig, clear: Clear): Promise<WorldFault> {
   const server = createSocket('udp4'); // which listens, and does not answer
   clear(() => void server.close());
-  const [address, asked] = [`127.${randomInt(1, 255)}.${randomInt(1, 255)}.77`, new Set<number>()];
-  server.on('message', (_, { port }) => asked.add(port));
+  const [address, clientPorts] = [
+    `127.${randomInt(1, 255)}.${randomInt(1, 255)}.77`,
+    new Set<number>(),
+  ];
+  server.on('message', (_, { port }) => clientPorts.add(port));
   await once(server.bind(53, address), 'listening');
   const file = join(folder, 'resolv.conf');
   writeFileSync(file, '');
@@ -70,7 +73,7 @@ async function silentNames({ folder }: Rig, clear: Clear): Promise<WorldFault> {
       agent?.kill('SIGUSR2');
     },
     end: () => writeFileSync(file, ''),
-    isMet: () => asked.size > 0,
+    isMet: () => clientPorts.size > 0,
   };
 }
 

@@ -152,8 +152,10 @@ it('a machine without a certificate begins with its token, and goes on with what
   const first = start([], env);
   await first.said('epoch.live', 0);
   await expect.poll(() => rig.ready()).toMatchObject({ status: 200 });
-  const asked = () => authority?.requests.slice(0, 1);
-  await expect.poll(asked).toMatchObject([{ client: '', authorization: `Bearer ${token}` }]);
+  const firstRequests = () => authority?.requests.slice(0, 1);
+  await expect
+    .poll(firstRequests)
+    .toMatchObject([{ client: '', authorization: `Bearer ${token}` }]);
   await expect.poll(() => existsSync(join(etc, 'key.pem'))).toBe(true);
   first.kill('SIGTERM');
   await first.exit;
@@ -168,5 +170,5 @@ it('a machine without a certificate begins with its token, and goes on with what
   controlPlane = await startOf(rig.ca, port);
   const second = start([], env);
   await second.said('epoch.live', 0);
-  await expect.poll(asked).toMatchObject([{ client: 'localhost', authorization: '' }]);
+  await expect.poll(firstRequests).toMatchObject([{ client: 'localhost', authorization: '' }]);
 });

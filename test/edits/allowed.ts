@@ -21,18 +21,18 @@ export function allowed(first: ReadonlyMap<Target, number>, now: () => number): 
   const periods = new Map<Target, readonly Period[]>(
     [...first].map(([target, status]) => [target, [{ status, end: Infinity }]]),
   );
-  const of = (target: Target) => periods.get(target) ?? [];
+  const periodsOf = (target: Target) => periods.get(target) ?? [];
   return {
     mayBecome(target, status) {
-      periods.set(target, [...of(target), { status, end: Infinity }]);
+      periods.set(target, [...periodsOf(target), { status, end: Infinity }]);
     },
     has(target, status, grace) {
-      const ended = of(target)
+      const ended = periodsOf(target)
         .filter(({ status: before, end }) => before !== status || end !== Infinity)
         .map(({ status: before, end }) => ({ status: before, end: Math.min(end, now() + grace) }));
       periods.set(target, [...ended, { status, end: Infinity }]);
     },
     explains: (target, status, since) =>
-      of(target).some((period) => period.status === status && period.end >= since),
+      periodsOf(target).some((period) => period.status === status && period.end >= since),
   };
 }

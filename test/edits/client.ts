@@ -29,16 +29,16 @@ export async function askOnce(door: Door, host: string, agent: Agent | false): P
 const attempt = ({ port, root }: Door, host: string, agent: Agent | false): Promise<Asked> =>
   new Promise((done) => {
     const end = (status: number, why: string) => {
-      const shown = (asked.socket as Partial<TLSSocket> | null)?.getPeerCertificate?.() as
+      const shown = (clientRequest.socket as Partial<TLSSocket> | null)?.getPeerCertificate?.() as
         { readonly serialNumber?: string } | null | undefined;
       const certificate = root === undefined ? '' : (shown?.serialNumber ?? '');
-      done({ status, why, reused: asked.reusedSocket, certificate });
+      done({ status, why, reused: clientRequest.reusedSocket, certificate });
     };
     const options = { host: '127.0.0.1', port, headers: { host }, agent, timeout: 20_000 };
     // The certificate is that of the machine of the test, whatever the host.
     const identity = { servername: host, ca: root, checkServerIdentity: () => undefined };
     const ask = root === undefined ? request : requestSecurely;
-    const asked = ask({ ...options, ...identity }, (response) => {
+    const clientRequest = ask({ ...options, ...identity }, (response) => {
       let body = '';
       response
         .setEncoding('utf8')
@@ -49,9 +49,9 @@ const attempt = ({ port, root }: Door, host: string, agent: Agent | false): Prom
         })
         .on('error', ({ message }) => end(0, message));
     });
-    asked
+    clientRequest
       .on('error', ({ message }) => end(0, message))
-      .on('timeout', () => asked.destroy(new Error('no answer in 20 s')))
+      .on('timeout', () => clientRequest.destroy(new Error('no answer in 20 s')))
       .end();
   });
 
@@ -90,9 +90,9 @@ export function startClients(
       let since = 0;
       for (let count = 0; isRunning() && count < requestsPerConnection; count++) {
         const sent = performance.now();
-        const asked = await askOnce(door, host, agent);
-        if (!asked.reused) since = sent;
-        onAnswer({ ...asked, target, since });
+        const answer = await askOnce(door, host, agent);
+        if (!answer.reused) since = sent;
+        onAnswer({ ...answer, target, since });
         await new Promise((done) => setTimeout(done, pause));
       }
       if (agent !== false) agent.destroy();

@@ -39,7 +39,7 @@ export const discoveryProgram = [process.execPath, resolve('dist/pilot-discovery
 const troublesome = new Set(['warn', 'error', 'fatal']);
 
 /** Starts what serves the files of the mesh. */
-type StartControl = (made: TwoSidecars) => Promise<readonly Running[]>;
+type StartControl = (sidecars: TwoSidecars) => Promise<readonly Running[]>;
 
 const overFolder: StartControl = ({ discovery }) =>
   Promise.resolve([startRunning(discoveryProgram, discovery)]);
@@ -51,7 +51,15 @@ export async function startStage(
 ): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-edits-'));
   const ports = await freePorts(20);
-  const [service = 0, xds = 0, http = 0, monitoring = 0, gateway = 0, one = 0, two = 0] = ports;
+  const [
+    service = 0,
+    xds = 0,
+    http = 0,
+    monitoring = 0,
+    gateway = 0,
+    firstInbound = 0,
+    secondInbound = 0,
+  ] = ports;
   const proxyPorts = (from: number): ProxyPorts => {
     const [admin = 0, status = 0, prometheus = 0, health = 0] = ports.slice(from, from + 4);
     return { admin, status, prometheus, health };
@@ -61,12 +69,12 @@ export async function startStage(
     response.end('ok');
   });
   await once(application.listen(0, '127.0.0.1'), 'listening');
-  const made = await twoSidecars(folder, {
-    ...{ service, xds, http, monitoring, inbound: [one, two] },
+  const sidecars = await twoSidecars(folder, {
+    ...{ service, xds, http, monitoring, inbound: [firstInbound, secondInbound] },
     client: proxyPorts(7),
     echo: proxyPorts(11),
   });
-  const front = await ingressGateway(folder, made, {
+  const front = await ingressGateway(folder, sidecars, {
     xds,
     gateway: { ...proxyPorts(15), https },
   });
@@ -82,11 +90,11 @@ export async function startStage(
     const files = filesOf(state, folderPorts);
     for (const [name, text] of files) {
       if (written.get(name) === text) continue;
-      const path = join(made.configDir, name);
+      const path = join(sidecars.configDir, name);
       writeFileSync(`${path}~`, text);
       renameSync(`${path}~`, path);
     }
-    for (const name of written.keys()) if (!files.has(name)) rmSync(join(made.configDir, name));
+    for (const name of written.keys()) if (!files.has(name)) rmSync(join(sidecars.configDir, name));
     written = files;
   };
   write(first);
@@ -99,8 +107,8 @@ export async function startStage(
     '1',
   ];
   const running: readonly Running[] = [
-    ...(await startControl(made)),
-    ...[made.agents.echo, made.agents.client, front.agent].map((agent) =>
+    ...(await startControl(sidecars)),
+    ...[sidecars.agents.echo, sidecars.agents.client, front.agent].map((agent) =>
       startRunning(program, agent, drain),
     ),
   ];
@@ -112,7 +120,7 @@ export async function startStage(
     filesOf: (state) => filesOf(state, folderPorts),
     write,
     async rotate() {
-      const { certChain, key, serial } = await made.ca.issue();
+      const { certChain, key, serial } = await sidecars.ca.issue();
       const secret = join(folder, 'gateway', 'secrets', 'front');
       for (const [name, text] of [
         ['tls.key', key],
@@ -136,7 +144,7 @@ export async function startStage(
     async dispose() {
       await Promise.all(running.map((each) => each.end('SIGTERM')));
       application.close().closeAllConnections();
-      await made.dispose();
+      await sidecars.dispose();
       rmSync(folder, { recursive: true, force: true });
     },
   };

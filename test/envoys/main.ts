@@ -48,12 +48,14 @@ const envoys = values.quick
 
 for (const envoy of envoys) {
   const env = { ...process.env, ENVOY_BIN: envoy };
-  const found = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
+  const envoyPath = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
     env,
     encoding: 'utf8',
   }).trim();
-  if (found !== envoy)
-    throw new Error(`the tests would run ${found} instead of ${envoy}: take it away from there`);
+  if (envoyPath !== envoy)
+    throw new Error(
+      `the tests would run ${envoyPath} instead of ${envoy}: take it away from there`,
+    );
   console.log(`\n${execFileSync(envoy, ['--version'], { encoding: 'utf8' }).trim()}`);
   const files = values.quick ? quick : [...quick, ...core];
   const { status } = spawnSync(

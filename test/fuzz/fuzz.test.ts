@@ -30,9 +30,9 @@ it(`nothing grows faster than n log n, in a heap of ${heap} MiB`, () => {
     encoding: 'utf8',
     timeout: 900_000,
   });
-  const told = stdout.trimEnd().split('\n');
-  expect({ status, stderr }, told.at(-1)).toEqual({ status: 0, stderr: '' });
-  const grown = told.map((line) => JSON.parse(line) as Partial<Growth>);
+  const lines = stdout.trimEnd().split('\n');
+  expect({ status, stderr }, lines.at(-1)).toEqual({ status: 0, stderr: '' });
+  const grown = lines.map((line) => JSON.parse(line) as Partial<Growth>);
   expect(grown.filter(({ ratio = 0 }) => ratio > allowed)).toEqual([]);
   expect(new Set(grown.map(({ parser }) => parser))).toEqual(
     new Set(parsers.map(({ name }) => name)),

@@ -31,11 +31,11 @@ const enough = Number(process.argv[2] ?? 0);
 
 async function growthOf(
   parser: FuzzedParser,
-  { shape, size, at }: FuzzedParser['growing'][number],
+  { shape, size, at: readerOf }: FuzzedParser['growing'][number],
 ): Promise<Growth> {
-  const [small, large] = [at(size), at(size * factor)];
+  const [small, large] = [readerOf(size), readerOf(size * factor)];
   const tries: { readonly small: number; readonly large: number }[] = [];
-  const best = (of: 'small' | 'large') => Math.min(...tries.map((tried) => tried[of]));
+  const best = (sizeName: 'small' | 'large') => Math.min(...tries.map((tried) => tried[sizeName]));
   const ratio = () => (best('large') < tooQuick ? 0 : (best('large') * factor) / best('small'));
   do {
     // The same amount of text both times.

@@ -40,8 +40,8 @@ function run(name: string): Run & { readonly result: string } {
       result: 'ends the process',
       failure: `${signal ?? `exit code ${status}`}\n${stderr}`,
     };
-  const told = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Run;
-  return { ...told, result: told.failure === undefined ? 'takes all' : 'throws' };
+  const outcome = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Run;
+  return { ...outcome, result: outcome.failure === undefined ? 'takes all' : 'throws' };
 }
 
 const rows: string[] = [];

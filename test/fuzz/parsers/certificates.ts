@@ -43,8 +43,8 @@ function parse({ pem, now }: { readonly pem: string; readonly now: number }): un
     ]),
     crlVerdict(crls, [...certificates, ...originals], now),
     concernsAny(crls, certificates),
-    certificates.map((one) =>
-      originals.map((other) => [isIssuer(one, other), isIssuer(other, one)]),
+    certificates.map((certificate) =>
+      originals.map((other) => [isIssuer(certificate, other), isIssuer(other, certificate)]),
     ),
   ];
 }

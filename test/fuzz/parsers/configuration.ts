@@ -39,8 +39,8 @@ async function configOf(text: string) {
 
 const lines = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n');
-const fields = (of: (index: number) => readonly [string, unknown]) => (size: number) =>
-  JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, index) => of(index))));
+const fields = (field: (index: number) => readonly [string, unknown]) => (size: number) =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, index) => field(index))));
 
 export const configuration = [
   fuzzed({

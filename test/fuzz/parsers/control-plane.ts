@@ -119,10 +119,10 @@ const kind = fc.constantFrom(
 );
 const resource = fc
   .record({ kind, name: odd, spec: fc.dictionary(fieldName, spec, { maxKeys: 5 }) })
-  .map(({ name, kind: of, spec: said }) => {
-    const group = /Authentication|Authorization/.test(of)
+  .map(({ name, kind: kindName, spec: specFields }) => {
+    const group = /Authentication|Authorization/.test(kindName)
       ? 'security'
-      : of === 'Telemetry'
+      : kindName === 'Telemetry'
         ? 'telemetry'
         : 'networking';
     const ofKubernetes: Readonly<Record<string, string>> = {
@@ -134,11 +134,13 @@ const resource = fc
       Namespace: 'v1',
     };
     return JSON.stringify({
-      ...said,
-      apiVersion: Object.hasOwn(ofKubernetes, of) ? ofKubernetes[of] : `${group}.istio.io/v1`,
-      kind: of,
+      ...specFields,
+      apiVersion: Object.hasOwn(ofKubernetes, kindName)
+        ? ofKubernetes[kindName]
+        : `${group}.istio.io/v1`,
+      kind: kindName,
       metadata: { name, labels: { 'kubernetes.io/service-name': name } },
-      spec: said,
+      spec: specFields,
     });
   });
 const yaml = textOf(
@@ -204,7 +206,7 @@ const whole = fc
     versionInfo: odd,
     resourceNames: names,
     errorDetail,
-    node: id.map((one) => ({ id: one })),
+    node: id.map((nodeId) => ({ id: nodeId })),
   })
   .map((fields) => create(DiscoveryRequestSchema, withError(fields) as object));
 const delta = fc
@@ -215,7 +217,7 @@ const delta = fc
     resourceNamesUnsubscribe: names,
     initialResourceVersions: fc.dictionary(odd, odd, { maxKeys: 3 }),
     errorDetail,
-    node: id.map((one) => ({ id: one })),
+    node: id.map((nodeId) => ({ id: nodeId })),
   })
   .map((fields) => create(DeltaDiscoveryRequestSchema, withError(fields) as object));
 
@@ -254,8 +256,8 @@ function play({ variant, events }: Play): ProxyStream {
     const [after, effects] = reduceProxy(state, event);
     return effects.reduce((before, effect, index) => {
       if (effect.type !== 'answer' || index % 2 === 1) return before;
-      const { typeUrl: of, nonce } = effect.answer;
-      const fields = { typeUrl: of, responseNonce: nonce };
+      const { typeUrl: answeredType, nonce } = effect.answer;
+      const fields = { typeUrl: answeredType, responseNonce: nonce };
       const message =
         variant === 'delta'
           ? create(DeltaDiscoveryRequestSchema, fields)
@@ -298,7 +300,8 @@ const bytes = fc
   )
   .map(([message, changes]) => {
     const changed = Uint8Array.from(message);
-    for (const [at, byte] of changes) if (changed.length > 0) changed[at % changed.length] = byte;
+    for (const [index, byte] of changes)
+      if (changed.length > 0) changed[index % changed.length] = byte;
     return changed;
   });
 

@@ -125,8 +125,8 @@ const stream = (variant: 'delta' | 'state-of-the-world'): readonly RelayEvent[] 
   asks([], typeUrls.clusters),
   { type: 'opened', connection: 1 },
 ];
-const gives = (of: readonly string[], type: string): RelayEvent => {
-  const resources = of.map((each) => ({
+const gives = (resourceNames: readonly string[], type: string): RelayEvent => {
+  const resources = resourceNames.map((each) => ({
     name: each,
     version: '1',
     resource: { typeUrl: type, value: new Uint8Array() },
