@@ -28,7 +28,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ 2 × Go 1.5',
     reached: (value, figureOf) => value <= 2 * figureOf(goFive),
-    why: 'no program of Node starts faster than bare Node. In addition Node loads its own modules, V8 deserializes the code cache, and the pipeline runs its first turn: [by module](#where-the-time-of-a-start-goes)',
+    why: 'no program of Node starts faster than bare Node. In addition Node loads its own modules, V8 deserializes the code cache, and the pipeline runs for the first time: [by module](#where-the-time-of-a-start-goes)',
   },
   {
     id: 'live',

@@ -10,7 +10,9 @@ import { type CaStage, conditionOf, replace } from './ca-stage.ts';
 import { type CaOutage, renewed } from './run-ca-outage.ts';
 
 const refused = (reason: RegExp): CaOutage['named'] => ({
-  '/ready': new RegExp(`cannot use its newest key, the one before it stays: .*${reason.source}`),
+  '/ready': new RegExp(
+    `cannot use its newest key, the previous one stays in use: .*${reason.source}`,
+  ),
   log: new RegExp(`authority_refused: .*${reason.source}`),
   metric: /citadel_server_authority_up/,
 });

@@ -72,7 +72,7 @@ export function routes(parts: StatusParts): (path: string) => Handler<StatusSign
     fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;
 }
 
-/** The maximum number of event streams: each asks Envoy once a second. */
+/** The maximum number of event streams of one server. */
 const mostStreams = 4;
 
 /** Returns a handler that is loaded at its first request. */

@@ -9,7 +9,7 @@ export type AuthorityState =
   | { readonly type: 'absent' }
   /** There has been no valid one since the start. `flaw` is the reason. */
   | { readonly type: 'refused'; readonly flaw: string }
-  /** `flaw`: why the newest reading is not used. The authority before it stays. */
+  /** `flaw`: why the newest reading is not used. The previous authority stays. */
   | {
       readonly type: 'signs';
       readonly path: string;

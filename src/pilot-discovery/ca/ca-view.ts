@@ -66,6 +66,6 @@ export function caLack({ authority }: CaView): string | undefined {
 /** Returns why the newest key of the authority, or its newest CRLs, are not used. Pure. */
 export function caNote({ authority, crl }: CaView): string | undefined {
   if (authority.type === 'signs' && authority.flaw !== undefined)
-    return `the certificate authority cannot use its newest key, the one before it stays: ${authority.flaw}`;
+    return `the certificate authority cannot use its newest key, the previous one stays in use: ${authority.flaw}`;
   return crl.flaw === undefined ? undefined : `the newest CRLs cannot be used: ${crl.flaw}`;
 }

@@ -32,7 +32,7 @@ export type DiscoveryEvent =
     }
   /** The secure port has a new certificate, which expires at this time (ms since 1970). */
   | { readonly type: 'serving'; readonly serial: string; readonly expires: number }
-  /** The secure port has no certificate, or keeps the one before it. */
+  /** The secure port has no certificate, or keeps the previous one. */
   | { readonly type: 'unserved'; readonly reason: string }
   /** A call on the secure port was refused, because its caller is not known. */
   | {

@@ -52,7 +52,7 @@ export function* parseYamlInSteps(
     return { ok: false, reason, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
   }
   if (lexemes.length > most) {
-    const reason = `it has more than ${most} words and marks of YAML, which is the limit`;
+    const reason = `it has more than ${most} YAML tokens, which is the limit`;
     return { ok: false, reason, line: 1, column: 1 };
   }
   const lines = new yaml.LineCounter();

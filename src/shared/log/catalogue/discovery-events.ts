@@ -48,9 +48,9 @@ export const discoveryEvents = {
   'discovery.stream_refused': warn('a stream is refused'),
   /** The secure port has a new certificate. The line has the serial and the expiry. */
   'discovery.serving': info('the secure port has a new certificate'),
-  /** The secure port gets no new certificate: the one before stays, if there is one. */
+  /** The secure port gets no new certificate: the previous one stays, if there is one. */
   'discovery.unserved_tls': warn(
-    'the secure port gets no new certificate: it keeps the one before, or is closed if it has none',
+    'the secure port gets no new certificate: it keeps the previous one, or is closed if it has none',
   ),
   /** A caller is refused. `more`: earlier refusals of this IP that have no line. */
   'discovery.caller_refused': warn('a caller is refused'),
@@ -70,9 +70,9 @@ export const discoveryEvents = {
   'discovery.reads_nothing': warn('a proxy does not read its answers, and its stream is ended'),
   /** The certificate authority signs with the key of this certificate (`hash`). */
   'discovery.authority_ready': info('the certificate authority signs with this key'),
-  /** The key of the certificate authority is refused. The one before it stays. */
+  /** The key of the authority is refused. The previous one stays in use. */
   'discovery.authority_refused': error(
-    'the key of the certificate authority cannot be used: the one before it stays, if there is one',
+    'the key of the certificate authority cannot be used: the previous one stays in use, if there is one',
   ),
   /** The root of the mesh was replaced, and none of the earlier roots is left. */
   'discovery.root_replaced': warn(

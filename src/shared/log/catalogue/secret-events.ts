@@ -22,9 +22,9 @@ export const secretEvents = {
   'certificate.expired': warn('a certificate that is served has expired'),
   /** A secret has been read. */
   'secret.read': info('secret read'),
-  /** A secret cannot be served. Envoy keeps the one before, if there is one. */
+  /** A secret cannot be served. Envoy keeps the previous one, if there is one. */
   'secret.refused': {
-    old: error('secret refused: Envoy keeps the one before'),
+    old: error('secret refused: Envoy keeps the previous one'),
     none: error('secret refused: there is no earlier one to serve'),
   },
   /** Secrets can be written to the output folder again. */
@@ -35,9 +35,9 @@ export const secretEvents = {
   'secret.pushed': debug('secret pushed'),
   /** Envoy has ACKed a secret. */
   'secret.accepted': info('Envoy has ACKed the secret'),
-  /** Envoy has NACKed a secret, and keeps the one before, if there is one. */
+  /** Envoy has NACKed a secret, and keeps the previous one, if there is one. */
   'secret.rejected': {
-    old: error('Envoy has NACKed the secret, and keeps the one before'),
+    old: error('Envoy has NACKed the secret, and keeps the previous one'),
     none: error('Envoy has NACKed the secret, and has no other one'),
   },
   /** Envoy asks for a secret that does not exist. */

@@ -86,7 +86,7 @@ describe('a text', () => {
     [
       'YAML of many words',
       names(20_000).join('\n'),
-      'it has more than 10000 words and marks of YAML, which is the limit',
+      'it has more than 10000 YAML tokens, which is the limit',
     ],
     [
       'JSON of many values',

@@ -57,12 +57,12 @@ describe('levels are counted before a text is parsed', () => {
   });
 });
 
-describe('the words and marks of a text', () => {
+describe('the YAML tokens of a text', () => {
   it('have a limit, after which it is not parsed', () => {
     expect(parseYaml(yaml, '[a, b]', {}, { tokens: 9 })).toMatchObject({ ok: true });
     expect(parseYaml(yaml, '[a, b]', {}, { tokens: 8 })).toEqual({
       ok: false,
-      reason: 'it has more than 8 words and marks of YAML, which is the limit',
+      reason: 'it has more than 8 YAML tokens, which is the limit',
       line: 1,
       column: 1,
     });
@@ -71,7 +71,7 @@ describe('the words and marks of a text', () => {
   it('are bounded in a resource that is not read quickly', () => {
     const text = `a: &a ${JSON.stringify(Array.from({ length: 34_000 }, () => 1))}`;
     expect(readResources(text, place).flaws).toMatchObject([
-      { reason: 'it has more than 100000 words and marks of YAML, which is the limit' },
+      { reason: 'it has more than 100000 YAML tokens, which is the limit' },
     ]);
   });
 });

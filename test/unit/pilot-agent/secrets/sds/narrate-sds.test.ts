@@ -44,7 +44,7 @@ it.each<[event: SdsEvent, lines: readonly object[]]>([
       {
         level: 'error',
         event: 'secret.rejected',
-        msg: 'Envoy has NACKed the secret, and keeps the one before',
+        msg: 'Envoy has NACKed the secret, and keeps the previous one',
         ...{ reason, secret: 'default', version: 'a', stream },
       },
       {
