@@ -68,7 +68,7 @@ export default tseslint.config(
     rules: { 'plain/comments': 'error', 'plain/strings': 'error', 'plain/names': 'error' },
   },
   {
-    files: ['bench/**', 'demo/**', 'scripts/**'],
+    files: ['bench/**', 'demo/**', 'scripts/**', 'test/**'],
     plugins: { plain: { rules: { names: sayingNames } } },
     rules: { 'plain/names': 'error' },
   },

@@ -11,7 +11,7 @@ import { freePorts } from '../support/free-ports.ts';
 import {
   kubeProgram,
   type KubeServer,
-  made,
+  applyWithStatus,
   pathOf,
   type Resource,
   startKubeServer,
@@ -52,7 +52,7 @@ describe.skipIf(kubeProgram === undefined)('a registry: a Kubernetes API server'
     return {
       source: 'Kubernetes',
       event$: kubernetesSource(kubeApi(findAccess(kube.kubeconfig), 'pilot-discovery')),
-      put: async (object) => void objects.set(pathOf(object), await made(kube, object)),
+      put: async (object) => void objects.set(pathOf(object), await applyWithStatus(kube, object)),
       remove: (object) => remove(pathOf(object)),
       written: () => [...objects.values()],
       outage: { begin: () => kube.stop(), end: () => kube.start() },

@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import { connects } from '../support/connects.ts';
 import {
   type KubeServer,
-  made,
+  applyWithStatus,
   pathOf,
   type Resource,
   startKubeServer,
@@ -78,7 +78,9 @@ export async function startKubeMesh(namespaces: Iterable<string>): Promise<KubeM
     kube,
     port: reader.port,
     async make(resources) {
-      const results = await Promise.allSettled(resources.map((resource) => made(kube, resource)));
+      const results = await Promise.allSettled(
+        resources.map((resource) => applyWithStatus(kube, resource)),
+      );
       return results.flatMap((result) => {
         if (result.status === 'fulfilled') return [result.value];
         if (isLeftOut.test(String(result.reason))) return [];

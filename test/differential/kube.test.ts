@@ -6,7 +6,7 @@ import {
   endKubeProgram,
   kubeProgram,
   type KubeServer,
-  made,
+  applyWithStatus,
   pathOf,
   portsInARow,
   type Resource,
@@ -60,7 +60,7 @@ describe.skipIf(kubeProgram === undefined)(
     it.each(kubeCases)('$name', async ({ yaml, proxies }) => {
       const objects: Resource[] = [];
       for (const document of parseAllDocuments(yaml))
-        objects.push(await made(kube, document.toJS() as Resource));
+        objects.push(await applyWithStatus(kube, document.toJS() as Resource));
       // As they are in the API, with the times and addresses that it has given them, and its own.
       const text = [...objects, apiService].map((object) => JSON.stringify(object)).join('\n---\n');
       try {

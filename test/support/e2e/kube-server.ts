@@ -181,7 +181,10 @@ export function kubeApi(folder: string, port: number): KubeApi {
 }
 
 /** Makes an object, with what a controller would say of it; resolves to what the API has then. */
-export async function made(kube: KubeApi, { status, ...resource }: Resource): Promise<Resource> {
+export async function applyWithStatus(
+  kube: KubeApi,
+  { status, ...resource }: Resource,
+): Promise<Resource> {
   const applied = await kube.apply(resource);
   return status === undefined ? applied : kube.status(applied, status);
 }

@@ -260,7 +260,9 @@ describe('readRequest', () => {
   });
 
   it('refuses more than 16 KiB before it reads them', async () => {
-    expect(await reasonOf(csr + ' '.repeat(largestCsr))).toMatch(/^it has \d+ bytes, and 16384/);
+    expect(await reasonOf(csr + ' '.repeat(largestCsr))).toMatch(
+      /^it has \d+ bytes, and the limit is 16384/,
+    );
     expect(await reasonOf(csr.padEnd(largestCsr))).toBe('read');
   });
 

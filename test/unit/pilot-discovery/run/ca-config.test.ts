@@ -65,7 +65,7 @@ describe('caConfig', () => {
     [{ DEFAULT_WORKLOAD_CERT_TTL: '2161h' }, 'is longer than MAX_WORKLOAD_CERT_TTL'],
     [{ CITADEL_SELF_SIGNED_CA_CERT_TTL: 'ten years' }, "'ten years' is not a duration"],
     [{ CERTIFICATES_PER_SECOND: '0' }, "CERTIFICATES_PER_SECOND: '0' is not a number from 1"],
-    [{ ISTIOD_CUSTOM_HOST: 'a b' }, "ISTIOD_CUSTOM_HOST: 'a b' is not a DNS name"],
+    [{ ISTIOD_CUSTOM_HOST: 'a b' }, "ISTIOD_CUSTOM_HOST: 'a b' is neither a DNS name"],
   ])('refuses %j', (env, problem) => {
     expect(caConfig(env, 'mesh').problems).toEqual([expect.stringContaining(problem)]);
   });
