@@ -7,7 +7,7 @@ import { fullLoad, merging, statusScene } from './status.ts';
 
 /** V8 returns unused memory after some seconds. In ms. */
 const settlingTime = 30_000;
-/** Rotations of 300, and minutes of 60, after which memory is read: as parts of the whole. */
+/** Memory is read after these fractions of the rotations and of the minutes. */
 const parts = [1 / 60, 1 / 12, 1 / 4, 1 / 2, 1];
 
 /**

@@ -33,7 +33,7 @@ const connections = 1_000;
 const readers = { count: 100, answers: 10, size: 1 << 20 } as const;
 const slow = { count: 20, answers: 20, size: 1 << 20 } as const;
 
-/** One row for each transport. Times and CPU times are in ms. */
+/** The values of one transport. Each key is a row of the report. */
 interface Measured {
   readonly 'a first call: until its answer, ms': number;
   readonly '… CPU time, ms': number;
@@ -42,8 +42,8 @@ interface Measured {
   readonly 'a server: own memory of one of 1,000 connections, KB': number;
   readonly '… CPU time of such a connection, ms': number;
   readonly 'answers of 1 MiB: CPU time of 1 GiB, ms': number;
-  readonly '… own memory at most over the start, MB': number;
-  readonly 'readers that take nothing: own memory over the start, for 400 MiB that wait, MB': number;
+  readonly '… largest growth of own memory, MB': number;
+  readonly 'clients that read nothing: growth of own memory, with 400 MiB unsent, MB': number;
 }
 
 /**
@@ -226,10 +226,7 @@ async function manyConnections(
 async function largeAnswers(
   start: Start,
 ): Promise<
-  Pick<
-    Measured,
-    'answers of 1 MiB: CPU time of 1 GiB, ms' | '… own memory at most over the start, MB'
-  >
+  Pick<Measured, 'answers of 1 MiB: CPU time of 1 GiB, ms' | '… largest growth of own memory, MB'>
 > {
   const { child, pid, port } = await start(readers.size, readers.answers);
   const clients = Array.from({ length: readers.count }, () => session(port));
@@ -258,14 +255,14 @@ async function largeAnswers(
   await end(child);
   return {
     'answers of 1 MiB: CPU time of 1 GiB, ms': (cpu * 2 ** 30) / (whole * readers.count),
-    '… own memory at most over the start, MB': peak - before.own,
+    '… largest growth of own memory, MB': peak - before.own,
   };
 }
 
 async function slowReaders(
   start: Start,
 ): Promise<
-  Pick<Measured, 'readers that take nothing: own memory over the start, for 400 MiB that wait, MB'>
+  Pick<Measured, 'clients that read nothing: growth of own memory, with 400 MiB unsent, MB'>
 > {
   const { child, pid, port } = await start(slow.size, slow.answers);
   const clients = Array.from({ length: slow.count }, () => session(port));
@@ -277,6 +274,6 @@ async function slowReaders(
   for (const client of clients) client.destroy();
   await end(child);
   return {
-    'readers that take nothing: own memory over the start, for 400 MiB that wait, MB': memory,
+    'clients that read nothing: growth of own memory, with 400 MiB unsent, MB': memory,
   };
 }

@@ -51,8 +51,8 @@ export async function over<T>(
       child = startOurs(folder, port);
       await until(async () => (await ask(port + 1, '/ready')).status === 200);
     } else {
-      // With its limit, istiod would never answer if it has more than a hundred resources at its
-      // start.
+      // With its limit of requests per second, istiod never answers if it starts with more than a
+      // hundred resources.
       const env = { ...process.env, ...unlimited };
       child = spawn(join(peers, 'istiod'), [folder, String(port)], { stdio: 'ignore', env });
       await until(() => connects(port));

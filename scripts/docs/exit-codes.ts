@@ -47,7 +47,8 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   software: {
     text: 'A bug',
     causes: [
-      'The log has the stack. The agent drained Envoy first. With `--keepEnvoy`, Envoy still runs.',
+      '`proxy`: an error of the core, or an exception that is not caught. The log has the stack. The agent drains Envoy first; with `--keepEnvoy`, Envoy keeps running.',
+      'Any other command: an exception that is not caught. stderr has the stack.',
     ],
   },
   config: {

@@ -66,8 +66,8 @@ wait "$!"
 ln -sfnT "$?" "$ended"`;
 
 /**
- * Returns the detached Envoys of one agent. Its files in `folder` are `envoy-kept.json`,
- * `envoy.log`, and for each Envoy a link whose target is its exit code. Their mode is 0600.
+ * Returns the detached Envoys of one agent. Its files in `folder` are `envoy-kept.json` and
+ * `envoy.log`, both with mode 0600, and for each ended Envoy a link whose target is its exit code.
  */
 export function detachedEnvoys(options: DetachedOptions): DetachedEnvoys {
   const { folder, log, scheduler } = options;
@@ -148,8 +148,8 @@ function withLog<T>(logFile: string, use: (fd: number, length: number) => T): T 
 }
 
 /**
- * Starts an Envoy by the shell that keeps its exit code. Returns its process id, and the length of
- * the log before it. Throws if it cannot be started.
+ * Starts an Envoy as the child of a shell that records its exit code. Returns the process id of
+ * Envoy, and the length of the log before it. Throws if the log or `setsid` fails.
  */
 function keeper(
   { setsid, sh }: DetachedOptions,

@@ -11,7 +11,10 @@ import { eachPiece, largest } from '../shared/files/outside-file.ts';
 import type { ConfigSource, SourceReading } from './config-source.ts';
 import { watchFiles } from './watch-files.ts';
 
-/** Path, length and digest. The last two are absent if the file is not a readable regular file. */
+/**
+ * Path, length and digest. The last two are absent if the file is not a readable regular file of at
+ * most 64 MiB.
+ */
 type FileReading = readonly [path: string, length?: number, digest?: string];
 
 /** A reading with the serial of its first certificate. */
@@ -21,7 +24,7 @@ interface MarkedReading {
 }
 
 /**
- * Reads a file. If it is not a regular file, or larger than a configuration of Envoy, it counts as
+ * Reads a file. A file that is not regular, cannot be read, or is larger than 64 MiB counts as
  * absent.
  */
 function read(path: string): Observable<MarkedReading> {

@@ -46,8 +46,8 @@ const realFiles: FileSystem = {
 };
 
 /**
- * Emits the missing files of `paths` whenever they change. Completes when there are none left to
- * wait for, or after `limit` ms (2 minutes): then the files emitted last are still missing. If
+ * Emits the list of missing files each time it changes. Completes when there are none left to wait
+ * for, or after `limit` ms (2 minutes): then the files emitted last are still missing. If
  * nothing was ever missing, nothing is emitted.
  *
  * The files are awaited side by side, each until it exists, whatever its content. A file that

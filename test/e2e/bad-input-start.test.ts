@@ -254,7 +254,7 @@ describe('the folder to write to', () => {
         expect(await rig.ready()).toEqual({ status: 200, body: '' });
         if (left !== 'no bytes')
           expect(JSON.stringify(await agent.said('config.warning'))).toContain(
-            'a second agent with it would not be noticed',
+            'another agent with the same --configPath would not notice this one',
           );
         agent.kill('SIGTERM');
         expect(await agent.exit).toEqual({ code: 0, signal: null });

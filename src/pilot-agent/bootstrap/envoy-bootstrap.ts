@@ -65,8 +65,8 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
       },
     },
     static_resources: staticResources(inputs, tracer?.cluster, findings),
-    // Deprecated, and Envoy warns of it. But a control plane that leaves the choice of a tracer to
-    // the proxy means this one.
+    // Envoy warns that this field is deprecated. But if the control plane leaves the choice of a
+    // tracer to the proxy, Envoy uses the tracer of this field.
     tracing: tracer && { http: tracer.http },
     overload_manager: inputs.hasOverloadManager
       ? undefined

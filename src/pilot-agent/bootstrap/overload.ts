@@ -7,15 +7,19 @@ const actions = 'envoy.overload_actions';
 const mebibyte = 1 << 20;
 /** The memory that the agent needs in addition to Envoy's, after an hour of full load. */
 const agent = 110 * mebibyte;
-/** The memory that an Envoy usually needs. If two do not fit, no hot restart runs two at once. */
+/**
+ * The memory that an Envoy usually needs. If less than twice this is left, an Envoy may use all of
+ * it: half would be too little. `noRoomFor` (src/proxy/memory.ts) decides whether a second one may
+ * start.
+ */
 const least = 64 * mebibyte;
 /** The largest number that Envoy accepts, which it treats as no limit. */
 const mostConnections = 2 ** 31 - 1;
 
 /**
  * Returns how large the heap of an Envoy may grow, in bytes. It is half of the memory that the
- * agent leaves, because a hot restart runs two Envoys at once. If two do not fit, it is all of that
- * memory. Undefined if there is no limit, or if nothing is left. Pure.
+ * agent leaves, because a hot restart runs two Envoys at once. If half is too little for one, it is
+ * all of that memory. Undefined if there is no limit, or if nothing is left. Pure.
  */
 export function heapLimit(memory: number | undefined): number | undefined {
   if (memory === undefined || memory <= agent) return undefined;
@@ -25,8 +29,8 @@ export function heapLimit(memory: number | undefined): number | undefined {
 
 /**
  * Makes Envoy's overload manager. It refuses no request: near the memory limit it first gives
- * memory back, then closes connections that are idle between requests. Connections are limited only
- * if the metadata set a limit. Pure.
+ * memory back, then ends each HTTP connection with its next response (`Connection: close`, GOAWAY).
+ * Connections are limited only if the metadata set a limit. Pure.
  */
 export function overloadManager(
   memory: number | undefined,

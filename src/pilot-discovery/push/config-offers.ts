@@ -8,8 +8,8 @@ import { viewComparison } from './view-comparison.ts';
 const nothing: TypedView = { version: '', resources: new Map() };
 
 /**
- * All names are compared, because the differences from an earlier view would lack the names of an
- * answer that was NACKed.
+ * `changedNames` is left out, so that all names are compared: the names that differ between two
+ * views do not include those of a NACKed answer.
  */
 const { isSame, isSameSource, resourcesOf, had, blamed } = viewComparison;
 

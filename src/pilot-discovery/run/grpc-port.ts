@@ -26,7 +26,7 @@ export type PortSign =
       readonly reason: string;
     };
 
-/** How long a proxy may keep a connection that has reached its age, in ms. As in istiod. */
+/** How long a proxy may still use a connection of the maximum age, in ms. As in istiod. */
 const grace = 10_000;
 
 /**

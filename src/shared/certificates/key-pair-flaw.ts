@@ -8,8 +8,8 @@ import {
 import { isEncrypted, keyFlaw, markOf, privateKeyBlock } from './key-flaw.ts';
 
 /**
- * A block begins and ends at the start of a line, as in BoringSSL. OpenSSL also takes a block after
- * a byte order mark, which Envoy skips.
+ * A block begins and ends at the start of a line, as in BoringSSL. OpenSSL also takes a block that
+ * follows a byte order mark. Envoy ignores such a block.
  */
 const certificateBlock =
   /(?<![^\n])-----BEGIN (?<label>(?:X509 |TRUSTED )?CERTIFICATE)-----[^-]*(?:(?<=\n)-----END \k<label>-----(?=[\0-\x20]*(?:\n|$)))?/g;
@@ -35,8 +35,8 @@ export function pemCertificates(text: string): readonly X509Certificate[] | unde
 }
 
 /**
- * Returns when a certificate begins and ends, in ms since 1970. OpenSSL accepts invalid times, and
- * reports them as invalid.
+ * Returns when a certificate begins and ends, in ms since 1970. NaN for an invalid time: OpenSSL
+ * parses a certificate with one.
  */
 export function timesOf({
   validFrom,
@@ -57,8 +57,8 @@ export function subjectOf({ subject }: X509Certificate): string {
  * Returns why a certificate chain and its key, both PEM, cannot be served now; undefined if they
  * can.
  *
- * Checks what Envoy notices too late, or not at all: Envoy 1.36 takes an expired certificate, and
- * dies during a take-over if the key does not match. An encrypted key cannot be compared, and
+ * Checks what Envoy notices too late, or not at all: Envoy 1.36 accepts an expired certificate, and
+ * dies during a hot restart if the key does not match. An encrypted key cannot be compared, and
  * passes.
  *
  * @param now ms since 1970

@@ -81,8 +81,8 @@ function flushFolder(folder: string): void {
 }
 
 /**
- * Removes the unfinished files of {@link writeWhole} in a folder, if no other process writes whole
- * files there now: only this user's files, and only with such names. Synchronous; never throws.
+ * Removes the unfinished files of {@link writeWhole} that this user left in a folder. The caller
+ * ensures that no other process writes there. Synchronous; never throws.
  */
 export function removeUnfinished(folder: string): void {
   try {

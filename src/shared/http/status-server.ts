@@ -61,9 +61,9 @@ export function statusServer<Sign>(
 }
 
 /**
- * Does the same on a Unix socket at `path`, which only its owner can open: the owner may do what
- * programs of this machine may. Emits `socket-failed` if it is not available, and the values of the
- * handlers. Never completes.
+ * Serves the routes of the status port on a Unix socket at `path`. Only the user of the agent can
+ * open it, and has the rights of a local client. Emits `socket-failed` if the socket is not
+ * available, and the values of the handlers. Never completes.
  */
 export function statusSocket<Sign>(
   path: string,

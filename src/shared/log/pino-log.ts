@@ -48,7 +48,8 @@ export async function pinoLog(
   const write = (long: LogLine) => {
     const line = boundedLine(long);
     const { level, msg, ...fields } = line;
-    // Envoy's lines have passed Envoy's own level, but the agent reports what Envoy refuses.
+    // The agent's level does not apply to Envoy's lines, which Envoy has filtered by its own. It
+    // does apply to a refusal, because the agent reports that itself.
     const logger =
       String(fields['component']).startsWith('envoy.') && !isRefusal(msg)
         ? rootLogger

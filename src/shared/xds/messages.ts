@@ -119,11 +119,13 @@ export interface Ask {
   /** The newest version that Envoy has ACKed. */
   readonly version: string;
   readonly refusal: ErrorDetail | undefined;
-  /** All names for state of the world; only the changes for delta. */
+  /** All names. Only state of the world sends them. */
   readonly names: ReadonlySet<string>;
+  /** The added names. Only delta sends them. */
   readonly add: readonly string[];
+  /** The removed names. Only delta sends them. */
   readonly remove: readonly string[];
-  /** The versions of the resources that are already known, by name. */
+  /** The versions of the resources that the sender already has, by name. Only delta sends them. */
   readonly versions: Readonly<Record<string, string>>;
 }
 

@@ -26,8 +26,9 @@ type RequestParts = Pick<EnvoyRequest, 'nonce' | 'refusal' | 'names'>;
  * Pure.
  *
  * At most one answer is in flight; newer resources wait for its ACK or NACK. A client is sent what
- * it lacks. A resource version that the client NACKed is not sent again, and the client keeps its
- * previous version of each blamed resource. An ACK or NACK of an older answer is ignored.
+ * it lacks. A resource that the client NACKed is not sent again until it changes, or until any
+ * resource changes (`holdsBack`). The client keeps its previous version of each blamed resource. An
+ * ACK or NACK of an older answer is ignored.
  */
 export function subscriptionMachine<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
@@ -160,7 +161,7 @@ function unsent<K extends SubscriptionKind>(
   return [state, [{ type: 'unsent', waitsFor }]];
 }
 
-/** Forgets the NACKed resources, because the client now lacks other resources, or none. */
+/** Forgets the NACKs. Used when the client no longer lacks exactly what it NACKed. */
 function freed<K extends SubscriptionKind>(state: TypeSubscription<K>): TypeSubscription<K> {
   return { ...state, refused: new Map(), refusal: undefined };
 }
@@ -200,8 +201,9 @@ function given<K extends SubscriptionKind>(
 }
 
 /**
- * Returns the resources that the client has after an answer. If they are a whole source, thousands
- * of clients share that map, and the policy says what differs in the next source.
+ * Returns the resources that the client has after an answer. If these are all resources of the
+ * source, and the policy has `changedNames`, returns the map of the source itself, so that
+ * thousands of clients share it.
  */
 function resourcesAfter<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,

@@ -84,7 +84,10 @@ export function newSubscription<K extends SubscriptionKind>(): TypeSubscription<
 
 /** The differences between a source and what a client has. */
 export interface Lack<K extends SubscriptionKind> {
-  /** Resources that it wants and does not have, without those that it has NACKed. */
+  /**
+   * The resources that it wants and lacks, and those with unanswered names. If `holdsBack` is
+   * `each`, without the versions that it has NACKed.
+   */
   readonly changed: ReadonlyMap<string, K['resource']>;
   /** Names that a client that wants all resources has, but the source no longer has. */
   readonly gone: readonly string[];

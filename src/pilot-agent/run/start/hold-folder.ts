@@ -64,7 +64,7 @@ export interface LockedFolder {
 /**
  * Creates `--configPath` if it does not exist, and locks it until it is released. Rejects with a
  * {@link Fatal} if it is not writable (78), or belongs to another agent (69); then nothing in it
- * has changed. Commands that ask the agent at its folder receive `tells`.
+ * has changed. The agent answers on a socket in the folder; `tells` is part of each answer.
  */
 export async function holdFolder(
   path: string,
@@ -86,7 +86,9 @@ export async function holdFolder(
   removeUnfinished(path);
   return {
     oddities: lock.isSilent
-      ? [`--configPath ${path} is on a full disk: a second agent with it would not be noticed`]
+      ? [
+          `--configPath ${path} is on a full disk: another agent with the same --configPath would not notice this one`,
+        ]
       : [],
     release: () => lock.release(),
   };

@@ -44,8 +44,9 @@ export interface ShapePaths {
 }
 
 /**
- * Reads these files. An override that cannot be read is left out with a warning, as with the Go
- * agent. Missing labels and annotations are empty. A custom Envoy configuration does not use them.
+ * Reads the files of {@link ShapeFiles}. An override that cannot be read is left out with a
+ * warning, as with the Go agent. Missing labels and annotations are empty; with
+ * `--customConfigFile` they are not read.
  */
 export function readShape({
   meshConfig,
@@ -85,7 +86,7 @@ export interface ConfigWithWarnings {
 }
 
 export interface Surroundings {
-  /** The contributions of sources beside the files. */
+  /** The contributions of sources other than the files. */
   readonly contributions?: readonly Contribution[];
   readonly facts: Facts;
   readonly sds: SdsInputs | undefined;

@@ -65,9 +65,10 @@ const refusedAgain = 30_000;
  * Emits a reading of the set of the workload at each answer of a server of secrets, and the events
  * of its identity. A stream that is lost is replaced after 100 ms, doubling up to 5 s, ± 20 %. The
  * pauses start at 100 ms again after a stream that lasted 10 s since its first answer. A server
- * that does not answer within 10 s is asked again. If there is no next certificate when a quarter
- * of the life is left, the server is asked again over a new connection, and then whenever half of
- * the remaining time is over. It is asked again 30 s after an answer that is refused.
+ * that does not answer within 10 s is asked again. If there is no next certificate when one is due
+ * (`expiryLead`: a quarter of its life is left, or a day), the server is asked again over a new
+ * connection, and then whenever half of the remaining time is over. It is asked again 30 s after an
+ * answer that is refused.
  *
  * Removes nothing: the served set stays. Cold. Never ends, never errors.
  */

@@ -45,8 +45,9 @@ type Cluster = Init<typeof ClusterSchema>;
 
 /**
  * Returns the clusters of the services visible to a proxy: one for each port, and one for each
- * subset of it. For a gateway, returns those that its routes lead to. The clusters of a service are
- * made again only if one of their inputs has changed.
+ * subset of it. For a gateway, returns only those that it uses (`reachedBy`), unless
+ * `gatewayClusters` is `all`. The clusters of a service are made again only if one of their inputs
+ * has changed.
  */
 export function outboundClusters(environment: Environment, node: ProxyNode): SortedView {
   const reached = reachedBy(environment, node);

@@ -52,20 +52,24 @@ function commonLbConfig(
   };
 }
 
-/** Returns whether the zone of the caller, or the weights of localities, have an effect. */
+/**
+ * Returns the setting that decides between localities: the zone of the proxy, or the weights of
+ * localities.
+ */
 function localityConfig(
   policy: PortPolicy,
   locality: LocalityPolicy,
 ): Pick<NonNullable<Cluster['commonLbConfig']>, 'localityConfigSpecifier'> {
   const zones = policy.loadBalancer?.zones;
   if (zones?.preference === 'own-zone') {
-    // By default Envoy prefers the zone of the proxy, for each proxy that has a local cluster.
     const minClusterSize = BigInt(zones.minClusterSize);
     return zoneAware({ routingEnabled: { value: 100 }, minClusterSize });
   }
   // If Envoy weighs localities, it prefers no zone.
   if (isWeighted(locality))
     return { localityConfigSpecifier: { case: 'localityWeightedLbConfig', value: {} } };
+  // By default Envoy prefers the zone of each proxy that has a local cluster. A rule can turn this
+  // off.
   return zones === undefined ? {} : zoneAware({ routingEnabled: { value: 0 } });
 }
 

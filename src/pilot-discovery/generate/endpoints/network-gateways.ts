@@ -32,8 +32,8 @@ export const scopeOfNetwork = (
     : JSON.stringify([network, networkView]);
 
 /**
- * Returns the endpoints in the networks that a proxy asks for. If no network has gateways, those
- * without an address are left out.
+ * Returns the endpoints in the networks that a proxy asks for, and those of an unknown network;
+ * all, if it asks for none. If no network has gateways, those without an address are left out.
  */
 export function visibleTo(
   { networks }: Pick<Environment, 'networks'>,
@@ -59,11 +59,13 @@ export const directly: ReachEndpoints = (endpoints) =>
 const isWithoutAddress = ({ address }: Endpoint): boolean => address === '';
 
 /**
- * Returns where a proxy reaches endpoints. Those of its own network, of an unknown network, and of
- * a network without gateways are reached directly. Others are reached through all gateways of their
- * network, by mutual TLS: a gateway has their weight, and is among the endpoints of their locality.
- * A gateway finds an endpoint by the server name in the TLS, so endpoints without mutual TLS are
- * not reached. The endpoints are those that {@link visibleTo} returns.
+ * Returns where a proxy reaches endpoints. Endpoints of the proxy's own network, of an unknown
+ * network, and of a network without gateways are reached directly, if they have an address. If the
+ * network of the proxy is unknown, this applies to all endpoints. Others are reached through all
+ * gateways of their network, by mutual TLS: each gateway has an equal share of their weight, and is
+ * among the endpoints of their locality. A gateway finds an endpoint by the server name in the TLS,
+ * so endpoints without mutual TLS are not reached. The endpoints are those that {@link visibleTo}
+ * returns.
  */
 export function reachOf(
   { networks }: Pick<Environment, 'networks'>,

@@ -37,7 +37,10 @@ export function wildcardMatcher(value: string): StringMatcher {
   return { matchPattern: { case: 'exact', value } };
 }
 
-/** Matches a header with such a value; `*` alone is any value. */
+/**
+ * Matches a header whose value may begin or end with `*`; `*` alone matches any value of a present
+ * header.
+ */
 export function headerMatcher(
   name: string,
   value: string,

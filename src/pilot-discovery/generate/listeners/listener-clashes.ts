@@ -6,7 +6,7 @@ import { type OutboundBinding, outboundBindings } from '../scope/outbound-bindin
 import { outboundEntries, type OutboundEntry } from '../scope/outbound-entries.ts';
 import { visibleServices } from '../scope/visible-services.ts';
 
-/** A port of a service that has no listener if connections are redirected. */
+/** A service's port that gets no listener in proxies with `interceptionMode: REDIRECT`. */
 export interface ListenerClash {
   /** The service of the port. */
   readonly key: ResourceKey;
@@ -37,15 +37,21 @@ export function listenerClashes(environment: Environment): readonly ListenerClas
 
 function clashOf(
   { address, chains }: OutboundEntry,
-  { service, port, range }: OutboundBinding,
+  { service, port, range, serverName, kind }: OutboundBinding,
 ): ListenerClash {
-  const first = chains[0]?.binding;
-  const place =
-    range === '' ? (address === '0.0.0.0' ? 'without an address' : `at ${address}`) : `at ${range}`;
+  const same = chains.find(
+    ({ binding }) => binding.range === range && binding.serverName === serverName,
+  );
+  const first = (same ?? chains[0])?.binding;
+  const place = range === '' ? address : range;
   const older =
     first === undefined
       ? 'another service'
-      : `${first.service.host} (${first.service.key}, ${first.port.protocol})`;
-  const reason = `the port ${port.number} of ${service.host} is not served ${place}, because ${older} has it there and is older: give ${service.host} an address of its own, or another port`;
+      : `the older ${first.service.host} (${first.service.key}, ${first.port.protocol})`;
+  // A listener for HTTP is at 0.0.0.0, whatever the address of its service.
+  const cause =
+    place === '0.0.0.0' && kind !== 'http' ? `${service.host} has no address of its own, and ` : '';
+  const remedy = kind === 'http' ? 'another port' : 'an address of its own, or another port';
+  const reason = `port ${port.number} of ${service.host} gets no listener at ${place}: ${cause}${older} already has this port there: give ${service.host} ${remedy}`;
   return { key: service.key, reason };
 }

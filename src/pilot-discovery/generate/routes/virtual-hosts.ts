@@ -28,7 +28,10 @@ interface PortService {
 interface Plan {
   readonly name: string;
   readonly domains: readonly string[];
-  /** Short forms of other names: a service whose full name is the same takes precedence. */
+  /**
+   * The domains that are short names. One that is also the full name of a service is left to that
+   * service.
+   */
   readonly short: readonly string[];
   readonly make: (domains: readonly string[]) => VirtualHost | undefined;
 }
@@ -77,7 +80,7 @@ export function virtualHosts(
   const atPort = servicesAt(services, port, requests);
   const named = namedDomains(requests, port);
   const http = rules.filter(({ spec }) => spec.http.length > 0);
-  // On port 80 a rule applies even if none of its hosts is a service.
+  // On port 80 a VirtualService applies even if none of its hosts is a service.
   const governed = rulesForHosts(http, atPort, port === 80);
   const plans: Plan[] = [];
   for (const { rule, hosts, services: spokenFor } of governed) {
@@ -100,7 +103,8 @@ export function virtualHosts(
       });
     }
   }
-  // A rule without a route for this proxy does not affect the service.
+  // A VirtualService without a route for this proxy makes no virtual host: the service then has its
+  // own.
   for (const portService of atPort.values()) {
     if (!isHttp(portService)) continue;
     const name = virtualHostName(portService.service.host, port);

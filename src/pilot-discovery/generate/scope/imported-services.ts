@@ -69,7 +69,8 @@ function imported(
 const trimmedServices = memoTable<VisibleService>();
 
 /**
- * Returns a service with some of its ports and aliases; the same object if it has no others.
+ * Returns a service with some of its ports and aliases; the same object if these are all its ports
+ * and aliases.
  *
  * @param numbers undefined for all
  */

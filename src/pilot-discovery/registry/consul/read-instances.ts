@@ -41,7 +41,7 @@ export function readInstances(body: unknown): ReadInstances {
     const { name, address, port, protocol, status } = row;
     if (!isName(name))
       problems.push(
-        `an instance is not used: its node and id make no name of at most ${most.characters} characters`,
+        `an instance is not used: its NODE/ID lacks a part, has control characters, or is longer than ${most.characters} characters`,
       );
     else if (port === 0) problems.push(`${name} is not used: it has no port`);
     else if (isIP(address) === 0)
@@ -112,7 +112,10 @@ const isName = (name: string): boolean =>
   name.length <= most.characters &&
   !/\p{Cc}/u.test(name);
 
-/** Returns a weight; 0 for none. Consul gives an instance without a weight the weight 1. */
+/**
+ * Returns a weight; 0 if there is no valid one, or if it is 1, which Consul also sets for an
+ * instance without one.
+ */
 const weightOf = (value: unknown): number =>
   isWithin(value, 0, most.weight) && value !== 1 ? value : 0;
 

@@ -98,7 +98,29 @@ describe('services at one port', () => {
     expect(clash).toEqual({
       key: 'ServiceEntry/default/b1',
       reason:
-        'the port 90 of b.mesh is not served at 240.1.0.0/16, because a.mesh (ServiceEntry/default/a0, tcp) has it there and is older: give b.mesh an address of its own, or another port',
+        'port 90 of b.mesh gets no listener at 240.1.0.0/16: the older a.mesh (ServiceEntry/default/a0, tcp) already has this port there: give b.mesh an address of its own, or another port',
     });
+  });
+
+  it.each<[what: string, services: readonly string[], reason: string]>([
+    [
+      'has no address',
+      ['a TCP', 'b TCP'],
+      'port 90 of b.mesh gets no listener at 0.0.0.0: b.mesh has no address of its own, and the older a.mesh (ServiceEntry/default/a0, tcp) already has this port there: give b.mesh an address of its own, or another port',
+    ],
+    [
+      'is for HTTP, which ignores its address',
+      ['a MYSQL', 'b HTTP 240.0.0.1'],
+      'port 90 of b.mesh gets no listener at 0.0.0.0: the older a.mesh (ServiceEntry/default/a0, mysql) already has this port there: give b.mesh another port',
+    ],
+    [
+      'has the range of the second service',
+      ['a TCP 240.1.0.0/16', 'b TCP 240.2.0.0/16', 'c TCP 240.2.0.0/16'],
+      'port 90 of c.mesh gets no listener at 240.2.0.0/16: the older b.mesh (ServiceEntry/default/b1, tcp) already has this port there: give c.mesh an address of its own, or another port',
+    ],
+  ])('the reason names the older service if the port %s', (_, services, reason) => {
+    expect(listenerClashes(environment(...services)).map((clash) => clash.reason)).toEqual([
+      reason,
+    ]);
   });
 });

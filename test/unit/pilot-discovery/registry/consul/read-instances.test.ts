@@ -101,7 +101,8 @@ describe('what is read of the instances of a service', () => {
       "n1/web-1 is not used: its address 'web.example' is not an IP address",
       ...Array.from(
         { length: 3 },
-        () => 'an instance is not used: its node and id make no name of at most 256 characters',
+        () =>
+          'an instance is not used: its NODE/ID lacks a part, has control characters, or is longer than 256 characters',
       ),
     ]);
     const ports = Array.from({ length: 300 }, (_, index) =>
