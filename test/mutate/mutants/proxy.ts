@@ -90,6 +90,8 @@ export const proxy: readonly PlacedMutant[] = [
     file: 'proxy/base-ids.ts',
     find: "if (code === 'ECONNREFUSED') remove(path);",
     replace: '',
+    explained:
+      'Each agent that starts on the machine removes what dead agents left; it is killed if no other one starts.',
   },
   {
     id: 'proxy/sockets-private',
