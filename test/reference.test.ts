@@ -160,7 +160,7 @@ describe('the page of', () => {
     const given = Object.fromEntries(
       variables.flatMap(({ name, standard }) => (standard === undefined ? [] : [[name, standard]])),
     );
-    expect(Object.keys(given)).toHaveLength(27);
+    expect(Object.keys(given)).toHaveLength(26);
     const config = (env: NodeJS.ProcessEnv) => {
       const result = resolved(env);
       if (!result.ok) throw new Error(JSON.stringify(result.problems));

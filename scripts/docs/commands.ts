@@ -9,7 +9,7 @@ import { block, code, list, page, paragraph, section, sentence, table } from './
 export const more: Readonly<Record<string, readonly string[]>> = {
   proxy: ['The role is `sidecar` (default) or `router`. [Flags](flags.md) lists its flags.'],
   bootstrap: [
-    'It prints the bootstrap that `proxy` with the same [flags](flags.md) would give to Envoy, without the content of sources. With `--validate`, Envoy checks it too.',
+    'It prints the bootstrap that `proxy` with the same [flags](flags.md) would give to Envoy, without the content of sources, and before `ISTIO_BOOTSTRAP_OVERRIDE` is merged. With `--validate`, Envoy checks it with the override.',
   ],
   check: [
     'It takes the [flags](flags.md) of `proxy`. `doctor` is another name of it. It changes nothing, and can run before an agent ' +
@@ -38,7 +38,7 @@ export const more: Readonly<Record<string, readonly string[]>> = {
   wait: [
     'Without `--url`, it asks the status port of the agent that runs here. Until there is an agent, it asks `http://localhost:15021/healthz/ready`.',
     '`wait` and `exec` show on stderr why they still wait. A terminal shows one line, which disappears at the end. Other outputs get one line for each new reason.',
-    'If several agents run here, `wait`, `request`, `secrets`, `status` and `exec` list them with the flag that chooses one, and end with 64. "Here" ' +
+    'If several agents run here, `wait`, `request`, `secrets`, `status`, `top` and `exec` list them with the flag that chooses one, and end with 64. "Here" ' +
       'is the network of the machine or of the pod.',
   ],
   exec: [

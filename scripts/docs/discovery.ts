@@ -21,6 +21,7 @@ import { usage } from './commands.ts';
 import {
   block,
   code,
+  list,
   page,
   paragraph,
   section,
@@ -122,7 +123,7 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     name: 'SELF_SIGNED_CA_FILE',
     example: '/data/self-signed-ca.pem',
     standard: caDefaults.SELF_SIGNED_CA_FILE,
-    text: 'Self-signed root, if `ROOT_CA_DIR` is empty; created once',
+    text: 'Self-signed root if `ROOT_CA_DIR` has no CA; created if missing',
   },
   {
     name: 'CITADEL_SELF_SIGNED_CA_CERT_TTL',
@@ -158,7 +159,7 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     name: 'TOKEN_AUDIENCES',
     example: 'istio-ca,mesh.example',
     standard: tokenDefaults.TOKEN_AUDIENCES,
-    text: 'Audiences; a token on the secure port must be for one of them',
+    text: 'A token that Kubernetes reviews is for one of these audiences',
   },
   {
     name: 'JWT_RULE',
@@ -313,6 +314,11 @@ export function discoveryPage(): string {
           ];
         }),
       ),
+      list([
+        '`--caCertFile`: Without `--tlsCertFile`, these roots are in addition to those of the control plane.',
+        '`--configReaders`: The readers are control planes. `plaintext` is any caller without TLS.',
+        '`--massRemovalHold`: A large removal takes effect after this time, or earlier if somebody confirms it.',
+      ]),
     ),
     section(
       'Variables',
@@ -324,9 +330,10 @@ export function discoveryPage(): string {
           text,
         ]),
       ),
-      paragraph(
-        `The default of \`BLOCKED_CIDRS_IN_JWKS_URIS\` is ${code(usuallyBlocked)}: the addresses of the machine itself, and those of the metadata servers of clouds.`,
-      ),
+      list([
+        `\`BLOCKED_CIDRS_IN_JWKS_URIS\`: The default is ${code(usuallyBlocked)}: the addresses of the machine itself, and those of the metadata servers of clouds.`,
+        '`TOKEN_AUDIENCES`: It has no effect on the tokens of `JWT_RULE`, which has its own audiences.',
+      ]),
     ),
     section(
       'HTTP',
@@ -386,7 +393,7 @@ export function discoveryPage(): string {
       'Limits of clients',
       paragraph(
         'A request has at most `--largestRequest` bytes and 16 KiB of metadata. Compressed requests are refused. The first 4,096 characters of the reason of a NACK are kept. ' +
-          'This table has the other limits. A status of gRPC ends the stream.',
+          'This table has the other limits. If the last column has a gRPC status, such as RESOURCE_EXHAUSTED, a stream ends with that status: this one, or the one that the column names.',
       ),
       table(
         ['Quantity', 'Limit', 'If it is exceeded'],

@@ -13,7 +13,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
     causes: ['The agent was asked to end.', 'The last Envoy ended with 0.'],
   },
   refused: {
-    text: 'Envoy refuses a request, the agent is not ready, or a check fails',
+    text: 'Envoy refuses a request, `status` finds that the agent is not ready, or a check fails',
     causes: [
       '`request`: Envoy answers with a status above 399, except 404.',
       '`status`: the agent is not ready.',
@@ -39,8 +39,9 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
       'Another agent uses the folder of `--configPath`.',
       '`--keepEnvoy`: `setsid` or `sh` is missing.',
       'A kept Envoy has ended, and its exit code is unknown.',
-      '`request`, `wait`, `secrets`, `status` or `top` gets no answer.',
+      '`request`, `secrets`, `status` or `top` gets no answer.',
       'A command cannot write its output: the disk is full, for example.',
+      '`wait`: the proxy is not ready in time.',
       '`exec`: the agent is not ready in time.',
     ],
   },
@@ -80,8 +81,11 @@ export function exitCodesPage(): string {
   return page(
     'Exit codes',
     paragraph(
-      'One line on stderr has the reason, unless the program ends on request. The log of `proxy` has it too: `agent.failed` with `code` ' +
-        'and `reason`. If this log is JSON and has the same target as stderr, only the log has the line.',
+      'A line on stderr has the reason. Further lines may follow: lines of the configuration, advice, or a stack. The log of `proxy` has the reason too: ' +
+        '`agent.failed` with `code` and `reason`. If this log is JSON and has the same target as stderr, only the log has the line.',
+    ),
+    paragraph(
+      'There is no line if the program ends with 0, if `status` or `check` ends with 1 (stdout has the reason), or if `exec` ends with the code of its command.',
     ),
     table(
       ['Code', 'Meaning'],

@@ -94,7 +94,8 @@ export function filesPage(): string {
   return page(
     'Files',
     paragraph(
-      'The agent writes into the folder of `--configPath` and, if it installs an Envoy, into its cache. The agent creates missing folders.',
+      'The agent writes its files into the folder of `--configPath`, and sockets also into `/dev/shm` (see below). If it installs an Envoy, it writes that Envoy into its cache. ' +
+        'It also writes what `OUTPUT_CERTS` and `--log_target` name. The agent creates missing folders.',
     ),
     table(
       ['File', 'Exists while', 'Content'],

@@ -80,7 +80,7 @@ export const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/quitquitquit',
     who: 'this machine',
-    text: '`OK`. The agent ends as with SIGTERM',
+    text: '`OK`. The agent drains Envoy, then ends, also with `--keepEnvoy`',
   },
   {
     method: 'POST',
@@ -273,7 +273,7 @@ export function httpPage(): string {
       'The agent answers HTTP/1.1 at `--statusPort`, on all interfaces, IPv6 and IPv4. It answers HEAD as GET.',
     ),
     paragraph(
-      'It gives the same answers on the Unix socket `status` in the folder of `--configPath`, also with `--statusPort 0`. Only the user of the agent can open the socket. ' +
+      'It gives the same answers on the Unix socket `status` in the folder of `--configPath`, also with `--statusPort 0`. Only the user of the agent and root can open the socket. ' +
         'There, `/debug/events` has the log too:',
     ),
     block('sh', 'curl --unix-socket /etc/istio/proxy/status http://localhost/debug/status'),
@@ -284,7 +284,8 @@ export function httpPage(): string {
         'An agent answers the probe or the scrape of another agent, or its own, with 508. Otherwise an application that redirects to an agent would be asked again and again.',
         'For a path that is only for this machine, other machines get 403. A browser that sends a request for another site gets 403 too. This machine is 127.0.0.1 and ::1. ' +
           'Other loopback addresses do not count, because 127.0.0.6 is the source address of outside traffic that Envoy forwards.',
-        'Another method gets 405. Another path gets 404, and `/app-health` a redirect to `/app-health/`.',
+        'On a path that is only for this machine, another method gets 405. The other paths answer any method as GET.',
+        'Another path gets 404, and `/app-health` a redirect to `/app-health/`.',
         'A request must arrive within 5 s. Its head can have 16 KiB.',
         'If more than 512 connections have no request, the oldest of them is closed.',
         'If the server fails, it starts again after 200 ms, and the log says so. Further failures double the pause, up to 30 s.',

@@ -52,6 +52,8 @@ export const more: Readonly<Record<string, string>> = {
     'Such a row is not well-formed, or an earlier source has its family.',
   istio_agent_phase: 'It is 1 for the current phase: `running`, `draining` or `stopping`.',
   istio_agent_envoys: '`stage` is `starting`, `live`, `draining` or `stopping`.',
+  istio_agent_epochs_total:
+    'With `--keepEnvoy`, an agent that adopts Envoys also counts those of earlier agents.',
   istio_agent_configuration_refused:
     'It is 1 while the newest configuration cannot work. `reason` is `configuration` if the agent cannot generate one, or `check` if a certificate is wrong or Envoy refuses ' +
     'it. The log has the details.',
@@ -62,7 +64,7 @@ export const more: Readonly<Record<string, string>> = {
     'It is 1 while the source can be read. Otherwise, its last content stays in use.',
   istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. The agent starts a failed part again.`,
   istio_agent_cert_expiry_seconds:
-    'It is the time until the first certificate of the secret expires. For a file that Envoy reads directly, the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
+    'It is the time until one certificate of the secret expires, whichever is the first, also in roots. For a file that Envoy reads directly, the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
   istio_agent_num_outgoing_requests:
     '`request_type` is `csr` for a request to the certificate authority.',
   istio_agent_pilot_xds_pushes:

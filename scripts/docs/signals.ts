@@ -5,20 +5,24 @@ export const signals: readonly (readonly [signal: string, what: string, more?: s
   [
     'SIGTERM, SIGINT',
     'The agent drains Envoy, then ends',
-    'The second signal ends the drain early. The third one kills Envoy. `POST /quitquitquit` counts as a signal.',
+    'The second signal ends the drain early. The third one kills Envoy. `POST /quitquitquit` counts as a signal. With `--keepEnvoy` it still drains and ends Envoy too.',
   ],
   ['SIGTERM, SIGINT with `--keepEnvoy`', 'The agent ends at once, and Envoy continues to serve'],
   [
     'SIGHUP',
-    'A new epoch starts at once, without a change',
+    'A new epoch starts at once, even if nothing has changed',
     '`POST /restart` does the same. If stdout is a terminal, SIGHUP ends the agent as SIGTERM does.',
   ],
   [
     'SIGUSR1',
     'The agent and each Envoy reopen their log files',
-    'The agent reopens the files of `--log_target`, and so does `pilot-discovery`. An Envoy that is starting ignores the signal.',
+    'The agent reopens the files of `--log_target`, and so does `pilot-discovery`. The agent does not pass the signal on to an Envoy that is starting: the signal would end it.',
   ],
-  ['SIGKILL', 'The agent ends without a drain, and all its Envoys are killed, even stopped ones'],
+  [
+    'SIGKILL',
+    'The agent ends without a drain, and its Envoys are killed, even stopped ones',
+    'With `--keepEnvoy` the Envoys continue to serve.',
+  ],
 ];
 
 /** The signals that `exec` passes on to its command. */

@@ -67,7 +67,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       name: 'PILOT_CERT_PROVIDER',
       example: 'istiod',
       text: "Issuer of the control plane's certificate",
-      more: 'The value is `istiod`, `kubernetes` or `custom`. It decides where the agent looks for the CA of the control plane. With `system`, the roots of the machine verify the authority. If the variable is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
+      more: 'The value is `istiod`, `kubernetes`, `custom` or `system`. It decides by which roots the agent verifies the control plane and the authority. With `system`, the roots of the machine verify the authority. If the variable is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
     },
     {
       name: 'PROV_CERT',
@@ -252,9 +252,8 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     {
       name: 'TERMINATION_DRAIN_DURATION_SECONDS',
       example: '30',
-      standard: '5',
       text: 'Longest drain at the end, in whole seconds',
-      more: 'The default is `terminationDrainDuration` of the [layers](layers.md).',
+      more: 'Without the variable, `terminationDrainDuration` of the [layers](layers.md) applies. Its default is 5 s.',
     },
     {
       name: 'MINIMUM_DRAIN_DURATION',
@@ -371,7 +370,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       name: 'PATH',
       example: '/opt/envoy/bin:/usr/bin:/bin',
       text: 'Folders of programs',
-      more: 'The agent looks there for `envoy`, `setpriv`, `mkfifo` and `sh`. `envoy install` looks there for `python3`.',
+      more: 'The agent looks there for `envoy` and for small programs: `setpriv`, `mkfifo`, `sh`, `grep`, `rm`, `rmdir` and, with `--keepEnvoy`, `setsid` and `ln`. `envoy install` looks there for `python3`.',
     },
     {
       name: 'PILOT_AGENT_CACHE',
@@ -445,7 +444,7 @@ export function environmentPage(): string {
       'an unknown `PILOT_CERT_PROVIDER`, if there is an authority',
     ]),
     paragraph(
-      'The agent warns of an unknown variable if it is one edit away from one of these variables, and the variable that it resembles is not set. There is no warning for the variables of Kubernetes services and of the metadata.',
+      'The agent warns of an unknown variable if it is one edit away from one of these variables, and the variable that it resembles is not set. There is no warning for a URL in a variable whose name ends with `_PORT`: Kubernetes sets one for each service. There is none for the metadata either.',
     ),
     paragraph(
       'A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one wins.',

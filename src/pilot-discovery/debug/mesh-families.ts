@@ -66,7 +66,7 @@ export function storeFamilies({ store, counts }: DiscoveryView): readonly Metric
     },
     gaugeOf(
       'pilot_held_removals',
-      'Removed resources that are held back until they are confirmed.',
+      'Removals that are held back until they are confirmed, due or undone.',
       store === undefined ? 0 : heldRemovalCount(store),
     ),
   ];

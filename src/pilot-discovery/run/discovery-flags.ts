@@ -105,7 +105,7 @@ export const discoveryFlags = {
   },
   caCertFile: {
     value: 'path',
-    text: 'roots for certificates of proxies, PEM; alone: added to its own',
+    text: 'roots for certificates of proxies, PEM; may be given alone',
     default: '',
     example: '/etc/pilot/ca.crt',
   },
@@ -123,7 +123,7 @@ export const discoveryFlags = {
   },
   configReaders: {
     value: 'names',
-    text: 'readers of the Istio resources: NAMESPACE/ACCOUNT, plaintext',
+    text: 'who may read Istio resources: NAMESPACE/ACCOUNT, plaintext',
     default: '',
     example: 'istio-system/istiod',
   },
@@ -153,7 +153,7 @@ export const discoveryFlags = {
   },
   massRemovalHold: {
     value: 'duration',
-    text: 'time that a large removal waits for a confirmation; 0s: no wait',
+    text: 'longest time that a large removal is held back; 0s: not at all',
     default: '60s',
     example: '5m',
   },
