@@ -175,7 +175,7 @@ function shownSerial(port: number, ca: string): Promise<string | undefined> {
       host: '127.0.0.1',
       ca,
       ALPNProtocols: ['istio'],
-      timeout: 2_000,
+      timeout: 20_000,
       checkServerIdentity: () => undefined,
     };
     const socket = connect(options, () => {
