@@ -99,6 +99,10 @@ describe('a mistake in a Service', () => {
     expect(readResources(text, place).resources).toEqual([]);
   });
 
+  it('is not an empty externalName', () => {
+    expect(flawsOf(service(`${http}\nexternalName: ''`))).toEqual([]);
+  });
+
   it.each([
     [
       `${http}\nselectr: { app: web }`,

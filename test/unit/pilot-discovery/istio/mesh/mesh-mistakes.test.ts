@@ -709,6 +709,32 @@ describe('a mistake in the MeshConfig', () => {
     expect(flaws).toMatchObject([{ origin: { path: 'mesh.yaml', line: 2 }, severity: 'error' }]);
     expect(flaws.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([flaw]);
   });
+
+  const times = (count: number, text: string) => Array.from({ length: count }, () => text).join();
+  it.each([
+    ['discoverySelectors', 256, (count: number) => `[${times(count, '{}')}]`],
+    [
+      'discoverySelectors[0].matchExpressions',
+      64,
+      (count: number) =>
+        `[{ matchExpressions: [${times(count, '{ key: a, operator: Exists }')}] }]`,
+    ],
+    [
+      'discoverySelectors[0].matchExpressions[0].values',
+      256,
+      (count: number) =>
+        `[{ matchExpressions: [{ key: a, operator: In, values: [${times(count, 'b')}] }] }]`,
+    ],
+  ])('is more than the limit of %s: %d', (field, limit, textOf) => {
+    const reasonsOf = (count: number) =>
+      readMeshConfig(`discoverySelectors: ${textOf(count)}\n`, 'mesh.yaml').flaws.map(
+        (flaw) => `${flaw.field}: ${flaw.reason}`,
+      );
+    expect(reasonsOf(limit)).toEqual([]);
+    expect(reasonsOf(limit + 1)).toEqual([
+      `${field}: it has ${limit + 1} entries, and the limit is ${limit}`,
+    ]);
+  });
 });
 
 describe('any text', () => {
