@@ -12,6 +12,7 @@ export interface InTerminal {
   isCursorHidden(): boolean;
   type(keys: string): void;
   resize(columns: number, lines: number): void;
+  /** Resolves when the program has ended, and the terminal shows all that it has printed. */
   readonly exit: Promise<number | null>;
   /** Ends it, however it is. */
   kill(): void;
@@ -73,7 +74,9 @@ export function inTerminal(
       terminal.resize(width, height);
       order([width, height]);
     },
-    exit: new Promise((done) => child.once('exit', done)),
+    exit: new Promise((done) =>
+      child.once('close', (code) => terminal.write('', () => done(code))),
+    ),
     kill: () => void child.kill('SIGKILL'),
   };
 }
