@@ -36,11 +36,13 @@ describe('in a terminal', () => {
   const named = (name: string) =>
     rig.envoys().filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith(name));
   /** It comes after the shell that runs it. */
+  /** The shell and the terminal around it have its command as arguments too. */
   const topPid = () =>
     rig
       .envoys()
-      .findLast((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0top\0')) ??
-    expect.unreachable('top does not run');
+      .find((pid) =>
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith([...program, 'top'].join('\0')),
+      ) ?? expect.unreachable('top does not run');
   const ofFolder = () => ['--configPath', join(rig.folder, 'run')];
   const report = async () =>
     JSON.parse((await ask(rig.ports.status, '/debug/status')).body) as AgentReport;
