@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { parentOf, pids } from '../../src/proxy/proc.ts';
 
 /** A part of the check: a command. */
 export interface Stage {
@@ -57,17 +57,7 @@ async function runStage(stage: Stage, stop: AbortSignal): Promise<Outcome | unde
 
 /** Asks a process and its descendants to end. A descendant whose parent has ended is not found. */
 function endTree(root: number): void {
-  const parents = readdirSync('/proc').flatMap(
-    (name): (readonly [pid: number, parent: number])[] => {
-      try {
-        const stat = /^\d+$/.test(name) ? readFileSync(`/proc/${name}/stat`, 'utf8') : '';
-        const parent = /^.*\) . (?<parent>\d+) /s.exec(stat)?.groups?.['parent'];
-        return parent === undefined ? [] : [[Number(name), Number(parent)]];
-      } catch {
-        return []; // it has ended meanwhile
-      }
-    },
-  );
+  const parents = pids().map((pid) => [pid, parentOf(pid)] as const);
   const tree = new Set([root]);
   for (const pid of tree)
     for (const [child, parent] of parents) if (parent === pid) tree.add(child);

@@ -48,19 +48,26 @@ export function staleEnvoys(
     const args = read(`/proc/${pid}/cmdline`).split('\0');
     if (args[3] === 'envoy-keeper') return []; // it ends with its Envoy
     if (!isOf(addressFile, args)) return [];
-    const parent = /^\d+ \(.*\) \S (\d+)/s.exec(read(`/proc/${pid}/stat`))?.[1];
+    const parent = parentOf(pid);
     // Its agent runs. If this agent is process 1, its own children are orphans of another one.
-    if (Number(parent) !== self && programOf(parent) === program) return [];
+    if (parent !== self && programOf(parent) === program) return [];
     const uid = uidOf(pid);
     if (uid === undefined || (uid !== process.geteuid?.() && process.geteuid?.() !== 0)) return [];
     return [{ pid, uid, baseId: Number(args[args.indexOf('--base-id') + 1]) }];
   });
 }
 
-function pids(): readonly number[] {
+/** Returns the ids of all processes that this one can see. */
+export function pids(): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
+}
+
+/** Returns the id of the parent of a process; undefined once the process has ended. */
+export function parentOf(pid: number): number | undefined {
+  const parent = /^\d+ \(.*\) \S (\d+)/s.exec(read(`/proc/${pid}/stat`))?.[1];
+  return parent === undefined ? undefined : Number(parent);
 }
 
 function isOf(addressFile: string, args: readonly string[]): boolean {
@@ -80,7 +87,7 @@ export function uidOf(pid: number): number | undefined {
   return uid === undefined ? undefined : Number(uid);
 }
 
-function programOf(pid: string | undefined): string {
+function programOf(pid: number | undefined): string {
   try {
     return readlinkSync(`/proc/${pid ?? ''}/exe`);
   } catch {

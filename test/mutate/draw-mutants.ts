@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as ts from 'typescript';
 import { seeded } from '../chaos/seeded.ts';
@@ -84,13 +84,16 @@ export function editsOf(code: string): readonly Edit[] {
  * Draws mutants: each is one mistake of one word, in one of the files. The same seed gives the same
  * mutants. An id has the file, the line, and the text that is replaced.
  *
- * @param files their paths below src
+ * @param isChosen whether a file takes part, by its path below src
  */
 export function drawMutants(
-  files: readonly string[],
+  isChosen: (file: string) => boolean,
   count: number,
   seed: number,
 ): readonly DrawnMutant[] {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('/proto/') && isChosen(path))
+    .sort();
   const all = files.flatMap((file) => {
     const code = readFileSync(join('src', file), 'utf8');
     return editsOf(code).map((edit) => mutantOf(file, code, edit));

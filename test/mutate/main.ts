@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { writePage } from '../support/write-page.ts';
@@ -22,14 +22,9 @@ const { values } = parseArgs({
 const isChosen = (text: string) => values.only.some((start) => text.startsWith(start));
 const isDrawn = Number(values.drawn) > 0;
 
-function drawn() {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.includes('/proto/') && isChosen(path))
-    .sort();
-  return drawMutants(files, Number(values.drawn), Number(values.seed));
-}
-
-const chosen: readonly Mutant[] = isDrawn ? drawn() : mutants.filter(({ id }) => isChosen(id));
+const chosen: readonly Mutant[] = isDrawn
+  ? drawMutants(isChosen, Number(values.drawn), Number(values.seed))
+  : mutants.filter(({ id }) => isChosen(id));
 const [page, ...heading] = isDrawn
   ? [
       'test/mutate/drawn.md',

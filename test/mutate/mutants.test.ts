@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
@@ -26,9 +26,7 @@ describe('the mutants', () => {
 });
 
 describe('drawn mutants', () => {
-  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((path) => /^pilot-discovery\/(?:istio|push)\/.*\.ts$/.test(path))
-    .sort();
+  const isChosen = (path: string) => /^pilot-discovery\/(?:istio|push)\//.test(path);
 
   it('are one mistake of one word each', () => {
     const code = 'if (a === 1) b ?? [...c].some((x: true) => !x);';
@@ -49,9 +47,9 @@ describe('drawn mutants', () => {
   });
 
   it('are the same ones for a seed, and parse', async () => {
-    const drawn = drawMutants(files, 100, 1);
-    expect(drawMutants(files, 100, 1)).toEqual(drawn);
-    expect(drawMutants(files, 100, 2)).not.toEqual(drawn);
+    const drawn = drawMutants(isChosen, 100, 1);
+    expect(drawMutants(isChosen, 100, 1)).toEqual(drawn);
+    expect(drawMutants(isChosen, 100, 2)).not.toEqual(drawn);
     expect(new Set(drawn.map(({ file }) => file)).size).toBeGreaterThan(40);
     for (const mutant of drawn) {
       const code = mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) ?? '';

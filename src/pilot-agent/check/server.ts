@@ -1,7 +1,12 @@
 import type { PeerCertificate } from 'node:tls';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import { parseHostPort } from '../../shared/text/host-port.ts';
-import { largest, type OutsideFile, readOutside } from '../../shared/files/outside-file.ts';
+import {
+  largest,
+  type OutsideFile,
+  readOutside,
+  unreadReason,
+} from '../../shared/files/outside-file.ts';
 import { span } from '../../shared/log/span.ts';
 import { reach, type Reached, type ShownCertificate } from './endpoint.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -41,7 +46,7 @@ export async function checkServer(server: Server): Promise<readonly Finding[]> {
   const { host, port } = parseHostPort(address) ?? { host: '', port: '' };
   const roots = tls?.roots === undefined ? undefined : await readOutside(tls.roots, largest.pem);
   if (tls !== undefined && roots !== undefined && roots.kind !== 'read') {
-    const what = `the roots that vouch for ${address} cannot be read: ${tls.roots ?? ''}: ${reasonOf(roots)}`;
+    const what = `the roots that vouch for ${address} cannot be read: ${tls.roots ?? ''}: ${unreadReason(roots)}`;
     return [fail('certificate missing', what, 'mount or write the file')];
   }
   const pairPaths = tls?.pair === undefined ? [] : [tls.pair.chain, tls.pair.key];
@@ -94,7 +99,7 @@ function sentOf(files: readonly PairFile[]): Sent {
   for (const { path, file } of files)
     if (file.kind !== 'read')
       return {
-        text: `it gets no certificate, because ${path} cannot be read: ${reasonOf(file)}`,
+        text: `it gets no certificate, because ${path} cannot be read: ${unreadReason(file)}`,
         remedy: 'mount or write the file',
       };
   const [chain] = files;
@@ -102,10 +107,6 @@ function sentOf(files: readonly PairFile[]): Sent {
     text: chain === undefined ? 'it gets no certificate' : `it gets ${chain.path}`,
     remedy: 'give it a certificate of an issuer that it trusts',
   };
-}
-
-function reasonOf(file: Exclude<OutsideFile, { readonly kind: 'read' }>): string {
-  return file.kind === 'absent' ? 'it is not there' : file.reason;
 }
 
 function far(

@@ -17,6 +17,11 @@ interface Trouble {
 
 type Flaw = Exclude<OutsideFile, { readonly kind: 'read' }>;
 
+/** Returns why a file was not read, for a sentence that names the file. Pure. */
+export function unreadReason(flaw: Flaw): string {
+  return flaw.kind === 'absent' ? 'it is not there' : flaw.reason;
+}
+
 /** The largest sizes of files that others write, by their content. In bytes. */
 export const largest = {
   /** A mesh file, a template, an override: texts that one parser reads at once. */

@@ -1,4 +1,4 @@
-import { readOutsideSync } from '../../../shared/files/outside-file.ts';
+import { readOutsideSync, unreadReason } from '../../../shared/files/outside-file.ts';
 import { atOnce } from '../../../shared/text/steps.ts';
 import { emptyStore, reduceStore, type Store } from '../../environment/store.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
@@ -56,11 +56,7 @@ function fileEvents(path: string, defaultNamespace: string): readonly StoreEvent
             readResourcesInSteps,
           ),
         )
-      : unreadableFile(
-          undefined,
-          place,
-          outsideFile.kind === 'absent' ? 'it is not there' : outsideFile.reason,
-        );
+      : unreadableFile(undefined, place, unreadReason(outsideFile));
   const reading = { digest: file.digest, file, isDoubtful: false };
   const looked: Looked = {
     type: 'read',
