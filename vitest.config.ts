@@ -50,7 +50,7 @@ export default defineConfig({
           include: endToEnd,
           exclude: inPairs,
           globalSetup: ['test/support/e2e/shared-kube.ts'],
-          maxWorkers: 4,
+          maxWorkers: 5,
           sequence: { groupOrder: 1 },
         },
       },
