@@ -55,7 +55,7 @@ describe('the examples, with the package installed elsewhere', () => {
     try {
       await expect.poll(() => output).toContain('epoch 0 serves');
       child.kill('SIGTERM');
-      expect(await once(child, 'exit')).toEqual([0, null]);
+      expect(await once(child, 'close')).toEqual([0, null]);
       expect(output).toBe('nobody serves\nepoch 0 serves\nnobody serves\nended as asked\n');
       expect(rig.envoys()).toEqual([]);
     } finally {

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import {
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -84,14 +86,15 @@ async function type(
   script: string,
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
+  const printed = join(home, '..', 'printed'); // a pipe may have unread output when the shell ends
+  const descriptor = openSync(printed, 'a');
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', `{ ${script}\n} 2>&1`], {
     cwd: home,
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', descriptor, 'inherit'],
     detached: true,
   });
-  let output = '';
-  shell.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+  closeSync(descriptor);
   const stuck = AbortSignal.timeout(45_000);
   const code = await new Promise<number | null>((done) => {
     shell.once('exit', done);
@@ -102,7 +105,7 @@ async function type(
   } catch {
     // Nothing is left.
   }
-  return { code, output };
+  return { code, output: readFileSync(printed, 'utf8') };
 }
 
 describe.concurrent('each block of a page runs as it is typed', () => {

@@ -1,5 +1,5 @@
 import type * as Yaml from 'yaml';
-import { levelsFlawInSteps, mostLevels, valueFlaw, type ValueLimits } from './levels.ts';
+import { mostLevels, valueFlaw, type ValueLimits } from './levels.ts';
 import { atOnce, tokensPerStep, type Steps } from './steps.ts';
 
 /** The documents of a text with its lines, or the place where it is nested too deep. */
@@ -22,8 +22,10 @@ export interface YamlLimits {
 type Options = Yaml.ParseOptions & Yaml.DocumentOptions & Yaml.SchemaOptions;
 
 /**
- * Parses YAML after counting its levels. Only this function calls the YAML parser: the parser is
- * recursive, so the text of another program could abort the process. Pure; throws nothing.
+ * Parses YAML, which includes JSON. Only this function calls the YAML parser. The parser puts
+ * tokens together without recursion, and this counts their levels. Documents are made of them by
+ * recursion. If a text nests too deep, none is made: V8 ends the process if a regular expression is
+ * compiled on a stack that is nearly full. Pure; throws nothing.
  *
  * @param yaml the package, which some callers load only when they need it
  */
@@ -43,26 +45,24 @@ export function* parseYamlInSteps(
   options: Options,
   { levels = mostLevels, tokens: most = Infinity }: YamlLimits = {},
 ): Steps<ParsedYaml> {
-  const lexemes: string[] = [];
-  const lexed = kept(new yaml.Lexer().lex(text), lexemes, most);
-  const offset = yield* levelsFlawInSteps(lexed, levels);
-  if (offset !== undefined) {
-    const before = text.slice(0, offset).split('\n');
-    const reason = `it is nested more than ${levels} levels deep`;
-    return { ok: false, reason, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-  }
-  if (lexemes.length > most) {
-    const reason = `it has more than ${most} YAML tokens, which is the limit`;
-    return { ok: false, reason, line: 1, column: 1 };
-  }
   const lines = new yaml.LineCounter();
   lines.addNewLine(0);
   const parser = new yaml.Parser(lines.addNewLine);
   const tokens: Yaml.CST.Token[] = [];
   let count = 0;
-  for (const lexeme of lexemes) {
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    if ((count += 1) > most) {
+      const reason = `it has more than ${most} YAML tokens, which is the limit`;
+      return { ok: false, reason, line: 1, column: 1 };
+    }
+    const { offset } = parser;
     for (const token of parser.next(lexeme)) tokens.push(token);
-    if ((count += 1) % tokensPerStep === 0) yield;
+    if (isDeeper(parser.stack, levels)) {
+      const { line, col } = lines.linePos(offset);
+      const reason = `it is nested more than ${levels} levels deep`;
+      return { ok: false, reason, line, column: col };
+    }
+    if (count % tokensPerStep === 0) yield;
   }
   for (const token of parser.end()) tokens.push(token);
   // A warning of the parser contains text of the document, and would go to stderr.
@@ -86,12 +86,11 @@ export function* parseYamlInSteps(
   };
 }
 
-/** Yields the values, and appends each of them to `all`; ends after one more than `most`. */
-function* kept<T>(values: Iterable<T>, all: T[], most: number): Generator<T> {
-  for (const value of values) {
-    if (all.push(value) > most) return;
-    yield value;
-  }
+const collections: ReadonlySet<string> = new Set(['block-map', 'block-seq', 'flow-collection']);
+
+/** Whether more lists and maps than `most` are open. Most texts have fewer open nodes than that. */
+function isDeeper(open: readonly Yaml.CST.Token[], most: number): boolean {
+  return open.length > most && open.filter(({ type }) => collections.has(type)).length > most;
 }
 
 /** Refuses repeated keys. The parser's own check compares each key with each one before it. */

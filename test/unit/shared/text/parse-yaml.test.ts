@@ -1,14 +1,19 @@
 import { spawnSync } from 'node:child_process';
+import * as fc from 'fast-check';
 import * as yaml from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { parseText } from '../../../../src/pilot-agent/config/parse-text.ts';
 import { readMeshConfig } from '../../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
 import { readResources } from '../../../../src/pilot-discovery/istio/documents/read-resources.ts';
 import { parseEnvoyYaml } from '../../../../src/proxy/envoy-yaml.ts';
-import { levelsFlaw, valueFlaw } from '../../../../src/shared/text/levels.ts';
+import { valueFlaw } from '../../../../src/shared/text/levels.ts';
 import { parseYaml } from '../../../../src/shared/text/parse-yaml.ts';
 
-const flawOf = (text: string, most: number) => levelsFlaw(new yaml.Lexer().lex(text), most);
+const isTooDeep = (text: string, levels: number) => !parseYaml(yaml, text, {}, { levels }).ok;
+const levelsOf = (node: unknown): number => {
+  if (yaml.isPair(node)) return Math.max(levelsOf(node.key), levelsOf(node.value));
+  return yaml.isCollection(node) ? 1 + Math.max(0, ...node.items.map(levelsOf)) : 0;
+};
 const columns = (piece: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${' '.repeat(index)}${piece}`).join('\n');
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
@@ -26,8 +31,8 @@ describe('levels are counted before a text is parsed', () => {
     ['what was left before', 'a:\n  b:\n    c: 1\nd:\n  e: 1\n', 3],
     ['marks in texts', 'a: "[[[["\nb: |\n  [[[[\nc: \'{{\'\nd: x [[[ # [[[', 1],
   ])('%s', (_, text, levels) => {
-    expect(flawOf(text, levels)).toBeUndefined();
-    expect(flawOf(text, levels - 1)).toEqual(expect.any(Number));
+    expect(isTooDeep(text, levels)).toBe(false);
+    expect(isTooDeep(text, levels - 1)).toBe(true);
   });
 
   it('names the line', () => {
@@ -35,8 +40,40 @@ describe('levels are counted before a text is parsed', () => {
       ok: false,
       reason: 'it is nested more than 2 levels deep',
       line: 2,
-      column: 6,
+      column: 5,
     });
+  });
+
+  it.each(['[', '{', '[{', '? [', '- [', 'b: [', '|\n ', '&a [', '!t {'])(
+    'after %s, which a new document or a line further left ends',
+    (open) => {
+      for (const end of ['\n---\n', '\n...\n', '\nb: 1\n', '\n'])
+        expect(isTooDeep(`a: ${open}${end}${'- '.repeat(3_000)}`, 100)).toBe(true);
+    },
+  );
+
+  const pieces = [
+    ...Array.from('[]{},:?-"\'#|&*!x \n'),
+    '- ',
+    'a: ',
+    ': ',
+    '? ',
+    '\n---\n',
+    '\n...\n',
+    '\n  ',
+  ];
+
+  it('as many as the documents have that are made of it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 60 }), (drawn) => {
+        const parsed = parseYaml(yaml, drawn.join(''), {}, { levels: 4 });
+        // A list in brackets may have pairs, each of which is a map of its own.
+        if (parsed.ok)
+          for (const { contents } of parsed.documents)
+            expect(levelsOf(contents)).toBeLessThanOrEqual(2 * 4 + 1);
+      }),
+      { numRuns: 5_000 },
+    );
   });
 
   it('by each reader of texts', async () => {
