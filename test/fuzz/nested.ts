@@ -80,6 +80,7 @@ const shapes: readonly ((count: number) => string)[] = [
   (count) => `${'['.repeat(count)}${']'.repeat(count)}`,
   (count) => `${'{"a":'.repeat(count)}1${'}'.repeat(count)}`,
   (count) => `${'['.repeat(count)}\n---\n${'[['.repeat(count / 4)}${']]'.repeat(count / 4)}`,
+  (count) => `a: [\n---\n${'- '.repeat(count)}`,
   (count) => line('a:')(Math.min(count, 1_500)),
   (count) => line('-')(Math.min(count, 1_500)),
   (count) => line('? a')(Math.min(count, 1_500)),
@@ -96,7 +97,7 @@ const shapes: readonly ((count: number) => string)[] = [
 const pieces = fc.array(
   fc.tuple(
     fc.constantFrom(...opened, ']', '}', '\n', '\n---\n', 'a', '*x', '# c\n', "'", '|\n'),
-    fc.integer({ min: 1, max: 3_000 }),
+    fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 3_000 })),
   ),
 );
 const random = fc.sample(pieces, {
