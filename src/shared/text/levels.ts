@@ -4,8 +4,8 @@ import { atOnce, tokensPerStep, type Steps } from './steps.ts';
 export const mostLevels = 100;
 
 /**
- * Marks by which the lexer of YAML reports the start of a document or a scalar. They are not in the
- * text.
+ * Tokens of the YAML lexer that are not in the text: the start of a document or a scalar, and the
+ * end of a broken list or map. The byte order mark is in the text, but takes no column.
  */
 const marks = new Set(['\u0002', '\u001f', '\u0018', '\ufeff']);
 
@@ -13,8 +13,8 @@ const marks = new Set(['\u0002', '\u001f', '\u0018', '\ufeff']);
  * Returns the offset at which a text of YAML opens more levels than `most`; undefined if it never
  * does. JSON is a part of YAML. Reads the tokens of the lexer, which is not recursive. A parser of
  * nested texts is recursive, and V8 ends the process if a regular expression is compiled on a stack
- * that is nearly full. A list in a map may have the map's column, and counts with it as one level:
- * a text may have twice as many levels. Pure.
+ * that is nearly full. A list in a map may start at the map's column. The two then count as one
+ * level, so a text may in fact have twice as many levels as `most`. Pure.
  */
 export function levelsFlaw(tokens: Iterable<string>, most = mostLevels): number | undefined {
   return atOnce(levelsFlawInSteps(tokens, most));
@@ -59,8 +59,8 @@ export interface ValueLimits {
 }
 
 /**
- * Returns why a value is too large to visit; undefined if it is not. A repetition by an alias
- * counts each time, and a value that contains itself has no end. Pure.
+ * Returns why a value is too large to visit; undefined if it is not. A value counts again for each
+ * alias of it, and a value that contains itself is always too large. Pure.
  */
 export function valueFlaw(content: unknown, { values, levels }: ValueLimits): string | undefined {
   const open = [{ value: content, level: 0 }];
