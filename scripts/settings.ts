@@ -21,7 +21,7 @@ export async function settingsText(): Promise<string> {
     '/** A duration with its unit, as `45s`, `1m30s` or `24h0m0s`. */',
     'export type Duration = Span | `${Span}${Span}` | `${Span}${Span}${Span}`;',
     '',
-    '/** The flags of `proxy` by name, and its role; a flag that may be repeated has all values. */',
+    '/** The role of `proxy`, and its flags by name. A repeatable flag takes one value or a list. */',
     'export interface AgentSettings {',
     '/** The role of Envoy. `sidecar` if left out. */',
     "readonly role?: 'sidecar' | 'router';",

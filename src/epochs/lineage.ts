@@ -20,7 +20,8 @@ export function newestEpoch(
 }
 
 /**
- * Returns the hash of the reading from which the Envoy that serves, or is about to, was started.
+ * Returns the hash of the reading that the newest Envoy was started from; undefined if that Envoy
+ * is neither starting nor LIVE.
  */
 export function appliedHash(state: Processes): string | undefined {
   const newest = newestEpoch(state);
@@ -29,7 +30,7 @@ export function appliedHash(state: Processes): string | undefined {
 
 type Kin = Pick<Epoch, 'lineage' | 'restartEpoch'>;
 
-/** Whether an Envoy has been, or would have been, hot-restarted from another one. */
+/** Whether `parent` is the Envoy that `child` takes over from in a hot restart. */
 export function isParentOf(parent: Kin, child: Kin): boolean {
   return parent.lineage === child.lineage && parent.restartEpoch === child.restartEpoch - 1;
 }
@@ -39,8 +40,8 @@ function hasParent({ epochs }: Processes, child: Kin): boolean {
 }
 
 /**
- * Returns the state in which the parent of an epoch is about to end, or has had its time. If the
- * parent has already ended, nothing changes: it ended too early.
+ * Returns the state with a new `parentTime` of an epoch. If the parent has already ended, it ended
+ * too early, and nothing changes.
  */
 export function withParentTime<State extends AgentState>(
   state: State,
@@ -54,8 +55,8 @@ export function withParentTime<State extends AgentState>(
 }
 
 /**
- * Whether the parent of the Envoy that serves, or is about to, ended too early. Then that Envoy
- * ends some seconds later, and can have no child.
+ * Whether the newest Envoy of the current lineage starts or serves, and lost its parent too early.
+ * Such an Envoy ends some seconds later, and can have no child.
  */
 export function parentEndedEarly(state: AgentState): boolean {
   const newest = newestEpoch(state, state.lineage);
@@ -70,10 +71,10 @@ export function parentEndedEarly(state: AgentState): boolean {
 }
 
 /**
- * Whether no Envoy serves or comes up, and nothing under way will lead to one that does. A child
- * that comes up without its parent does not count: it waits for the parent in vain. A silent parent
- * that may have handed over to a child that is gone does not count either. A pause after a crash or
- * a refusal does count, and so does a claim that waits for the processes that it replaces to end.
+ * Whether no Envoy serves, none comes up, and no start is pending. A start is pending after a crash
+ * or a refusal, until the retry, and while a claim waits for the processes that it replaces to end.
+ * A child without its parent does not come up: it waits for the parent in vain. A silent parent
+ * does not serve if it may have handed over to a child that is gone.
  */
 export function isUnserved(state: AgentState): boolean {
   if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
@@ -88,8 +89,8 @@ export function isUnserved(state: AgentState): boolean {
 }
 
 /**
- * Whether an Envoy serves, as far as the agent can know. A silent parent that may have handed over
- * to a child that is gone does not.
+ * Whether an Envoy serves, as far as the agent can know. A silent parent does not serve if it may
+ * have handed over to a child that is gone.
  */
 export function serves({ epochs }: Processes): boolean {
   return [...epochs.values()].some(isServing);
@@ -112,8 +113,8 @@ export function childrenComingUp(state: Processes): readonly number[] {
 }
 
 /**
- * Whether the only Envoy is coming up, so that nothing is lost if it ends. An adopted Envoy may
- * have served.
+ * Whether the only Envoy is coming up, so that nothing is lost if it ends. An adopted Envoy does
+ * not count, because it may have served.
  */
 export function comesUpAlone({ epochs }: Processes): boolean {
   const newest = newestEpoch({ epochs });
@@ -121,8 +122,8 @@ export function comesUpAlone({ epochs }: Processes): boolean {
 }
 
 /**
- * Whether another Envoy serves and will go on serving, because it has not lost its parent too
- * early.
+ * Whether another Envoy serves and will go on serving. An Envoy that lost a child, or that lost its
+ * parent too early, does not count.
  */
 export function othersServe(state: Processes, number: number): boolean {
   return [...state.epochs].some(([other, epoch]) => {
@@ -162,7 +163,7 @@ export function stopLineage<State extends AgentState>(
   return [{ ...state, epochs: new Map(stopping) }, [order]];
 }
 
-/** Kills the Envoys of a lineage that does not answer, so that it cannot be asked to end. */
+/** Kills the Envoys of a lineage that cannot be asked to end, because it does not answer. */
 export function killLineage<State extends AgentState>(
   state: State,
   lineage: number,

@@ -23,13 +23,14 @@ import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s. A
- * parent that comes up alone has 1 s; the turn is granted when it then answers that it is not LIVE
- * (`waiting`).
+ * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s. If
+ * the parent comes up alone, the turn is also granted once the parent answers, after 1 s or later,
+ * that it is not LIVE (`waiting`).
  *
- * The turn is not granted while an epoch older than the parent still drains: a start would cut that
- * epoch at once (measured, Envoy 1.36.2). Nor is it granted while another lineage has the admin
- * endpoint. A silent parent that has lost a child serves no one: then the turn is granted at once.
+ * The turn waits, for a limited time, until the epochs older than the parent have drained: a start
+ * would cut them at once (measured, Envoy 1.36.2). It also waits, without a limit, until no other
+ * lineage has the admin endpoint. A silent parent that has lost a child serves no one: then the
+ * turn is granted at once.
  *
  * Reads `events$` from the time of its subscription. Never errors.
  */

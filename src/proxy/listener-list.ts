@@ -2,7 +2,7 @@ import { parseJson } from '../shared/text/parse-json.ts';
 /** A listener of an Envoy, by its name and the address on which it listens. */
 export interface ListenerPlace {
   readonly name: string;
-  /** `127.0.0.1:8080`, `[::1]:8080`, or the path of a socket. */
+  /** `127.0.0.1:8080`, `[::1]:8080`, the path of a socket, or the name of an internal listener. */
   readonly address: string;
 }
 
@@ -19,7 +19,7 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function listenersIn(body: string): readonly ListenerPlace[] | undefined {
   const statuses = parsed(body)['listener_statuses'];
-  if (statuses === undefined) return body.trimStart().startsWith('{') ? [] : undefined; // it has none
+  if (statuses === undefined) return body.trimStart().startsWith('{') ? [] : undefined; // no listener
   return Array.isArray(statuses) ? statuses.map((status) => placeOf(asObject(status))) : undefined;
 }
 

@@ -39,7 +39,7 @@ interface ForwardingListener {
   readonly cluster: string;
 }
 
-/** Returns a listener that forwards one path to a cluster, and nothing else. Pure. */
+/** Returns a listener that forwards paths with one prefix to a cluster, and nothing else. Pure. */
 function forwardingListener({ name, address, port, path, cluster }: ForwardingListener): Json {
   const manager = typedConfig(
     'extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
@@ -67,7 +67,7 @@ function forwardingListener({ name, address, port, path, cluster }: ForwardingLi
     name,
     stat_prefix: name,
     address: { socket_address: { address, port_value: port } },
-    ignore_global_conn_limit: true, // otherwise many clients could fail the probes and end the pod
+    ignore_global_conn_limit: true, // otherwise probes fail while Envoy is at the limit
     filter_chains: [
       {
         filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }],

@@ -99,7 +99,7 @@ export const variables = {
   searchPath: 'PATH',
 } as const satisfies Partial<Record<keyof AgentEnvironment, string>>;
 
-/** The ends of the names of variables for TLS files. */
+/** The suffixes of the variables that name TLS files. */
 export const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as const;
 const stackdriver = 'STACKDRIVER_TRACING_';
 const limits = {
@@ -118,7 +118,7 @@ const istiod = 'istiod.istio-system.svc:15012';
  * Reads everything that the environment sets for the agent. An invalid value is a warning, and the
  * default is used, as with the Go agent. Pure.
  *
- * @param onRead is called for each variable that has a kind, set or not
+ * @param onRead is called for each variable whose value is validated, whether it is set or not
  */
 export function environment(
   env: NodeJS.ProcessEnv,
@@ -255,7 +255,10 @@ function metadataOf(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   );
 }
 
-/** Returns the layer of the older variables: the tracer of Stackdriver, and the control plane. */
+/**
+ * Returns the layer just above the defaults: the tracer of Stackdriver, and the address of istiod
+ * if `PILOT_CERT_PROVIDER` is set.
+ */
 function lowestLayer(read: ReadVariable, certProvider: string | undefined): Layer {
   const debug = read(`${stackdriver}DEBUG`, value.booleanText) ?? false;
   const numbers = Object.entries(limits).map(([field, suffix]): [string, number | null] => [

@@ -13,7 +13,7 @@ const longest = 500;
 
 /**
  * Explains a refusal: which text of the user is wrong, at which place, and what would be right.
- * Leaves out what it does not know. Explains the same refusal always in the same words. Never
+ * Leaves out what it does not know. Always explains the same refusal in the same words. Never
  * rejects.
  *
  * @param words the message of Envoy, as `refusalOf` returns it

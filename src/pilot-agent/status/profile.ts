@@ -22,8 +22,9 @@ const longestDuration = 30;
 
 /**
  * Inspects the running program, one inspection at a time. `/debug/pprof/profile` answers with a CPU
- * profile of `seconds` (10, at most 30), a `.cpuprofile`. `/debug/pprof/heap` answers with the
- * heap, a `.heapsnapshot`; taking it stops all other work. The DevTools of a browser open both.
+ * profile (`.cpuprofile`) of `seconds`: 10 by default, 30 at most. `/debug/pprof/heap` answers with
+ * a heap snapshot (`.heapsnapshot`); nothing else runs while it is taken. The DevTools of a browser
+ * open both.
  */
 export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
   let isLooking = false;
@@ -41,7 +42,7 @@ export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
       }
       const seconds = Number(new URLSearchParams(query).get('seconds') ?? standardDuration);
       if (kind === 'cpuprofile' && !(seconds > 0 && seconds <= longestDuration)) {
-        answer(response, 400, `seconds=, more than 0, at most ${longestDuration}`);
+        answer(response, 400, `seconds must be more than 0 and at most ${longestDuration}`);
         return EMPTY;
       }
       isLooking = true;

@@ -10,14 +10,14 @@ import { ago, between, timeSpan } from './time-span.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 export interface TableSize {
-  /** The maximum number of rows in each list: the first ones. 0: only the heading. */
+  /** Each list shows at most this number of rows, the first ones. 0: only the heading. */
   readonly rows: number;
   readonly width: number;
   readonly isWide: boolean;
   readonly paint: Paint;
 }
 
-/** A column, and its content. `isWide`: only shown if there is much space. */
+/** A column, and its content. `isWide`: only shown with `-o wide`. */
 interface Field<Row> extends Column {
   readonly cellOf: (row: Row) => Cell;
   readonly isWide?: true;

@@ -3,7 +3,10 @@ import { type TypeResources, wildcard } from '../../shared/xds/resources.ts';
 import type { TypeSubscription } from '../../shared/xds/type-subscription.ts';
 import type { GivenResource, ResourceOrigins } from './resource-origins.ts';
 
-/** An answer to an Envoy: what is new, and, for state of the world, everything that it then has. */
+/**
+ * An answer to an Envoy: the changes, and every resource that Envoy has after them (`all`). A
+ * wildcard answer in state of the world has all resources.
+ */
 export interface EnvoyAnswer {
   readonly version: string;
   readonly changed: readonly Resource[];
@@ -35,7 +38,8 @@ export function namesOf(subscription: EnvoySubscription): ReadonlySet<string> {
 }
 
 /**
- * Returns the resources of a type that Envoy has ACKed; undefined if some are still pending. Pure.
+ * Returns the resources of a type that Envoy has ACKed; undefined if some are still pending, or
+ * were NACKed. Pure.
  */
 export function acceptedBy(subscription: EnvoySubscription): TypeResources | undefined {
   const {

@@ -78,15 +78,20 @@ function* providerFindings(
   } else if (namesake !== undefined || builtIn.has(name.toLowerCase())) {
     // Metrics of any provider have no effect: the reader of the Telemetry reports that.
     if (what !== 'metrics')
-      yield finding('IST0133', telemetry, field, `${name} takes no ${what}${choice(right)}`);
+      yield finding(
+        'IST0133',
+        telemetry,
+        field,
+        `${name} takes no ${what}${choice(right, 'define one that does')}`,
+      );
   } else yield finding('IST0101', telemetry, field, lacking('provider', name, right));
 }
 
 const lacking = (kind: string, name: string, others: readonly string[]): string =>
   `the MeshConfig has no ${kind} ${name}${choice(others)}`;
 
-const choice = (names: readonly string[]): string =>
-  names.length === 0 ? ': define it' : `: name one of ${names.join(', ')}`;
+const choice = (names: readonly string[], otherwise = 'define it'): string =>
+  names.length === 0 ? `: ${otherwise}` : `: name one of ${names.join(', ')}`;
 
 /** Finds wrong addresses of providers: no service, several services, or no such port. */
 function* addressFindings(
@@ -117,7 +122,7 @@ function* addressFindings(
       'IST0101',
       resource,
       field,
-      `the provider ${name} is at ${host}, which the namespaces ${place.namespaces.join(', ')} have: give NAMESPACE/HOST in the MeshConfig`,
+      `the provider ${name} is at ${host}, and several namespaces have that host (${place.namespaces.join(', ')}): give NAMESPACE/HOST in the MeshConfig`,
     );
   else if (!ports.includes(port))
     yield finding(

@@ -27,7 +27,7 @@ export interface Lifetimes {
   readonly longest: number;
 }
 
-/** A request of a proved caller. */
+/** A request of an authenticated caller. */
 export interface CertificateOrder {
   /** PKCS#10 in PEM. */
   readonly csr: string;
@@ -52,9 +52,9 @@ export async function issueCertificate(
   now: number,
 ): Promise<IssuedCertificate> {
   const name = spiffeOf(caller);
-  // If a part had a slash, this would be the SPIFFE ID of another caller.
+  // A slash in a part of the identity would make this the SPIFFE ID of another caller.
   if (callerOfSpiffe(name)?.serviceAccount !== caller.serviceAccount)
-    return refused('identity', 'the identity of the caller is not a SPIFFE name');
+    return refused('identity', 'the identity of the caller does not form a valid SPIFFE ID');
   if (validity * BigInt(second) > BigInt(longest))
     return refused(
       'lifetime',

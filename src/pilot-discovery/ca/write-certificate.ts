@@ -138,7 +138,10 @@ export const extensions = {
     extension('2.5.29.17', 'critical', der(tags.sequence, ...names.map(alternativeName))),
 } as const;
 
-/** Returns an identifier of a public key (RFC 7093 §2, method 1). Pure. */
+/**
+ * Returns an identifier of a public key: the first 160 bits of the SHA-256 hash of its
+ * SubjectPublicKeyInfo. Pure.
+ */
 export const keyIdOf = (publicKey: KeyObject): Buffer =>
   createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))

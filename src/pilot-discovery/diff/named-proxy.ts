@@ -2,9 +2,9 @@ import { readNode } from '../generate/scope/read-node.ts';
 import type { ComparedProxy } from './described-proxies.ts';
 
 /**
- * Returns the proxy that `--proxy` names by the id of its node, such as
- * `sidecar~10.0.0.1~app.shop~shop.svc.cluster.local`, with `,NAME=VALUE` for each label; or, as a
- * text, what is wrong. Pure.
+ * Parses a value of `--proxy`: the node ID of the proxy, such as
+ * `sidecar~10.0.0.1~app.shop~shop.svc.cluster.local`, then `,NAME=VALUE` for each label. Returns
+ * the proxy, or a message that says what is wrong. Pure.
  */
 export function namedProxy(text: string): ComparedProxy | string {
   const [id = '', ...pairs] = text.split(',');

@@ -3,8 +3,8 @@ import type { Resource } from '../istio/documents/model.ts';
 type Aged = Pick<Resource, 'createdMs' | 'namespace' | 'name'>;
 
 /**
- * Compares two resources in conflict; the first one wins: the older one, then by namespace, then by
- * name. For sorting; pure.
+ * Compares two resources in conflict, for sorting: by age, the older one first, then by namespace,
+ * then by name. The first one wins. Pure.
  */
 export function byAge(a: Aged, b: Aged): number {
   return a.createdMs - b.createdMs || byText(a.namespace, b.namespace) || byText(a.name, b.name);

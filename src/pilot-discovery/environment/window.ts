@@ -16,7 +16,7 @@ import type { Store } from './store.ts';
 export interface WindowOptions {
   /** `PILOT_DEBOUNCE_AFTER`: the time without a further change. */
   readonly after: number;
-  /** `PILOT_DEBOUNCE_MAX`: the time in all. */
+  /** `PILOT_DEBOUNCE_MAX`: the longest wait. */
   readonly max: number;
   /** `PILOT_ENABLE_EDS_DEBOUNCE`: whether changes of endpoints wait as well, for a shorter time. */
   readonly endpoints: boolean;
@@ -32,7 +32,7 @@ const adaptive = { silence: 1_000, first: 10 };
 /**
  * Merges changes of the store that come at about the same time, and emits them with the newest
  * store. Changes of endpoints have their own window, so they do not wait for configuration. A
- * change of class `none` is not a change.
+ * change of class `none` is dropped.
  */
 export function inWindows(
   { after, max, endpoints, adaptive: isAdaptive }: WindowOptions,

@@ -8,8 +8,8 @@ const gather = 100;
 const every = 60_000;
 
 /**
- * Emits what `read` resolves to: at once, after each change of the files, and each minute. Cold;
- * never completes, errors if `read` rejects.
+ * Emits what `read` resolves to: 100 ms after the subscription, after each change of the files, and
+ * each minute. Cold; never completes, errors if `read` rejects.
  */
 export function rereadFiles<T>(
   paths: readonly string[],

@@ -4,8 +4,8 @@ import { unauthenticated } from './caller-identity.ts';
 import type { ReviewToken } from './review-token.ts';
 
 /**
- * Returns a review that gives each token to one judge: `ofIssuer$` if the token claims `issuer`,
- * otherwise `others$`. The claim is only compared here; `ofIssuer$` has to prove it.
+ * Returns a review that passes each token to one verifier: `ofIssuer$` if the token claims
+ * `issuer`, otherwise `others$`. The claim is only compared here; `ofIssuer$` has to verify it.
  *
  * @param others$ undefined if all other tokens are refused
  */

@@ -31,9 +31,9 @@ const mostWaiting = 2 * clientLimits.unservedTypes.value;
 const unasked: ConfigType = { subscription: newSubscription(), waitsFor: undefined };
 
 /**
- * Runs the discovery protocol (xDS v3) for another control plane, in both variants. Kinds wait for
- * nothing but their own ACKs. Requests wait for the first view, since it says which types there
- * are. Pure.
+ * Runs the discovery protocol (xDS v3) for another control plane, in both variants. Each type
+ * waits only for its own ACKs. Requests wait for the first view, because the view says which types
+ * are served. Pure.
  */
 export function reduceConfig(state: ConfigStream, event: ReaderEvent): ConfigStep {
   switch (event.type) {

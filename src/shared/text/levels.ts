@@ -8,8 +8,8 @@ export interface ValueLimits {
 }
 
 /**
- * Returns why a value is too large to visit; undefined if it is not. A repetition by an alias
- * counts each time, and a value that contains itself has no end. Pure.
+ * Returns why a value is too large to visit; undefined if it is not. A value counts again for each
+ * alias of it, and a value that contains itself is always too large. Pure.
  */
 export function valueFlaw(content: unknown, { values, levels }: ValueLimits): string | undefined {
   const open = [{ value: content, level: 0 }];

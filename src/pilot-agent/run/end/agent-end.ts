@@ -74,7 +74,7 @@ function cut(text: string): string {
 
 /**
  * Writes the end of an agent into its folder, which the agent still owns. Synchronous. Never
- * throws: the log and the exit code say the same.
+ * throws: if the file cannot be written, the log and the exit code still say the same.
  */
 export function keepEnd(folder: string, end: AgentEnd): void {
   try {

@@ -35,8 +35,8 @@ const answer = z.object({ agent: form });
 export type AgentHere = Readonly<z.output<typeof form>>;
 
 /**
- * The time limit of each of two answers, in ms. A stopped agent does not answer, and one on a
- * machine without a free processor answers late.
+ * The time limit of an answer, in ms: first of the abstract socket, then of the socket in the
+ * folder. A stopped agent does not answer, and an agent on a busy machine answers late.
  */
 const timeoutMs = 2_000;
 /** The limit of an answer, in characters. */
@@ -44,7 +44,7 @@ const longest = 8_192;
 /**
  * The name of the abstract socket of an agent, and its length in bytes. Abstract sockets belong to
  * the network namespace: an agent is found wherever its folder is, even if /proc does not show it.
- * Anybody in the namespace can open such a socket, and send anything.
+ * Any process in the namespace can listen on a socket with such a name, and send anything.
  */
 const width = 107;
 const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;
@@ -55,7 +55,8 @@ const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;
  * agent is not found, and nothing else is affected.
  */
 export function announceFolder({ configPath }: Pick<AgentHere, 'configPath'>): () => void {
-  const socket = `pilot-agent/${randomBytes(8).toString('hex')}`.padEnd(width, '-'); // full width: Nodes differ in what they add
+  // The name has the full length, because versions of Node pad a shorter one differently.
+  const socket = `pilot-agent/${randomBytes(8).toString('hex')}`.padEnd(width, '-');
   const server = createServer((asking) =>
     asking.on('error', () => asking.destroy()).end(JSON.stringify({ configPath })),
   )
@@ -66,9 +67,9 @@ export function announceFolder({ configPath }: Pick<AgentHere, 'configPath'>): (
 }
 
 /**
- * Returns the agents that run here and answer, one for each folder, by process id. The abstract
- * socket only names a folder; the facts come from the socket that owns this folder. The owner of
- * that socket must be this user. Root gets the agents of other users if it has none.
+ * Returns the agents that run here and answer, one for each folder, sorted by process ID. The
+ * abstract socket only names a folder; the facts come from the socket in this folder. That socket
+ * must belong to this user. If root has no agents, it gets those of other users.
  */
 export function agentsHere(): Promise<readonly AgentHere[]> {
   const agents$ = defer(() => {

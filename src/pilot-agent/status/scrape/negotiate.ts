@@ -15,8 +15,8 @@ interface MediaRange {
 }
 
 /**
- * Returns the format of the answer for a request's `Accept`: OpenMetrics if it is named and has at
- * least the preference of text; otherwise text. Pure.
+ * Returns the format of the answer for a request's `Accept`: OpenMetrics if it is named with a
+ * quality (`q`) that is not below that of text; otherwise text. Pure.
  */
 export function negotiateFormat(accept = ''): NegotiatedFormat {
   const ranges = accept.split(',').map(parseRange);

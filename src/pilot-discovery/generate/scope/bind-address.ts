@@ -23,8 +23,9 @@ export function bindAddresses({ addresses }: Pick<ProxyNode, 'addresses'>): Bind
 }
 
 /**
- * Returns the address for a port of a Sidecar without `bind`: the first of the proxy. An
- * application listens to that port at loopback, so the wildcard address could not be bound.
+ * Returns the address of an ingress listener of a Sidecar without `bind`: the first address of the
+ * proxy. The wildcard address could not be bound, because the application listens to the same port
+ * at loopback. If the proxy has no address, or its first one is loopback, it gets the wildcard.
  */
 export function ingressAddress(node: Pick<ProxyNode, 'addresses'>): string {
   const [first = ''] = node.addresses;

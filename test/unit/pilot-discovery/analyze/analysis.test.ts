@@ -395,7 +395,7 @@ describe('names of providers', () => {
       findingLines({ 'a.yaml': twice + asking('asks').slice(services.length) }, { mesh }),
     ).toEqual([
       expect.stringContaining(
-        'the provider asks is at asks.test, which the namespaces other, shop',
+        'the provider asks is at asks.test, and several namespaces have that host (other, shop)',
       ),
     ]);
   });
