@@ -27,8 +27,8 @@ export interface Epoch {
   /** False once the admin endpoint has been unresponsive for 2 s, until it answers again. */
   readonly answering: boolean;
   /**
-   * A child of this epoch ended while it came up, and this epoch has not answered since. It may
-   * have handed over: then its admin endpoint is closed, and it serves no one.
+   * A child of this epoch ended while coming up, and this epoch has not answered since. This epoch
+   * may have handed over: then its admin endpoint is closed, and it serves no one.
    */
   readonly lostChild?: boolean;
   /** A later epoch was LIVE first: this one drains, and may never have been LIVE. */
@@ -39,8 +39,8 @@ export interface Epoch {
   readonly late?: boolean;
   /**
    * A late child closed its admin endpoint, and was killed before it took over. The epoch serves,
-   * but only connections that were kept can reach its admin endpoint. It can no longer have a
-   * child.
+   * but its admin endpoint answers only on connections that are already open. It can no longer have
+   * a child.
    */
   readonly mute?: boolean;
   /** Absent until it is known to exist. */

@@ -13,8 +13,9 @@ const frame = /^#\d+: /;
 const longest = 300;
 
 /**
- * Returns the last messages of an Envoy with one more added, `most` at most. Stack frames are
- * dropped first, because the messages before them say why it ended. Pure.
+ * Returns the last messages of an Envoy with one more added, `most` at most. A message takes the
+ * place of the last stack frame, if there is one. A frame never takes the place of the first
+ * message that says why Envoy ended. Pure.
  */
 export function withMessage(
   tail: readonly string[],

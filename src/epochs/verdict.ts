@@ -15,7 +15,7 @@ function checkedClaim(
   return claim?.stage === 'checking' && claim.reading.hash === hash ? claim : undefined;
 }
 
-/** Continues the claim, because its reading works. */
+/** Continues the claim, because its reading works or could not be checked. */
 export function accepted(
   state: Running,
   hash: string,
@@ -36,19 +36,19 @@ export function accepted(
 }
 
 /**
- * The pauses before a check that came to no verdict is repeated. After the last one the epoch
- * starts without a check. In ms.
+ * A check that came to no verdict is repeated after these pauses. If the last repeat comes to none
+ * either, the epoch starts without a verdict. In ms.
  */
 const repeats = [1_000, 2_000, 4_000, 8_000];
 /**
- * The pause before a check that ran out of memory is repeated. The epoch never starts without this
+ * A check that ran out of memory is repeated after this pause. The epoch never starts without this
  * check, because an Envoy needs more memory than its check. In ms.
  */
 const memoryRepeat = 60_000;
 
 /**
- * Returns the pause, in ms, before the next check after `unchecked` checks without a verdict;
- * undefined if the epoch starts without one.
+ * Returns the pause, in ms, after a check without a verdict, if `unchecked` checks before it had
+ * none either; undefined if the epoch starts without a verdict.
  */
 export function checkPause(outOfMemory: boolean, unchecked: number): number | undefined {
   return outOfMemory ? memoryRepeat : repeats[unchecked];
@@ -70,7 +70,7 @@ export function unchecked(state: Running, hash: string, outOfMemory: boolean): A
 const recheck = 30_000;
 
 /**
- * Handles a refusal of the reading of the claim, or of the first Envoy that ended at once. A
+ * Handles a refused reading: that of the claim, or that of the first Envoy, which ended at once. A
  * running Envoy goes on.
  */
 export function refused(state: Running, hash: string, reason: string): AgentStep {

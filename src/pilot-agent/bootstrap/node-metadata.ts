@@ -49,9 +49,10 @@ const aboutStatistics =
  * environment, and the environment over annotations about statistics. Pure.
  *
  * `ISTIO_META_*` in the `proxyMetadata` of the configuration count as environment, but a real
- * variable wins over them. Everything wins over the version of Istio. JSON that does not parse is
- * left out with a warning, and so is a value that Pilot would not understand. In the labels both
- * are problems, because the labels decide who may talk to the proxy.
+ * variable wins over them. A given `ISTIO_VERSION` replaces the agent's. JSON that does not parse
+ * is left out with a warning, and so is a value that Pilot would not understand. In the labels both
+ * are problems, because the labels decide who may talk to the proxy. Only a label in
+ * `ISTIO_METAJSON_LABELS` that is not a text is left out with a warning.
  */
 export function nodeMetadata(inputs: NodeMetadataInputs): NodeMetadataResult {
   const { config, variables, annotations } = inputs;

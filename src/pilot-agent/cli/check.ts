@@ -41,11 +41,11 @@ export async function check(
 
 function heading(agent: AgentHere | undefined, folder: string): string {
   return agent === undefined
-    ? `no agent runs with --configPath ${folder}: this is for its start`
+    ? `no agent runs with --configPath ${folder}: these are the checks before its start`
     : `agent ${agent.version} runs (process ${agent.pid}, --configPath ${agent.configPath})`;
 }
 
-/** Removes line breaks and control characters, which a text from outside may contain. */
+/** Puts a text from outside on one line, and escapes its control characters. */
 function oneLine(text: string): string {
   return printable(text.replace(/\s+/g, ' ').trim());
 }

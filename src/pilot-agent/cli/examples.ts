@@ -1,11 +1,11 @@
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** The examples of commands, by their words. */
+/** The examples by command, such as `pilot-agent config print`. */
 type Pages = Readonly<Record<string, string>>;
 
 /**
- * Returns the examples at the end of the help page of a command, by its words; '' for a command
- * without any. They are inside functions, so that a start does not create them. Pure.
+ * Returns the examples at the end of the help page of a command, such as `pilot-agent config
+ * print`; '' if it has none. They are inside functions, so that a start does not create them. Pure.
  */
 export function examples(command: string): string {
   const pages: Pages = {

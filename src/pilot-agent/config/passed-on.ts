@@ -34,8 +34,8 @@ function flaw(value: unknown, level: number): string | undefined {
 /**
  * Says whether a value with this name is usually a secret. Pure.
  *
- * The token of LightStep is the only one of the agent's own fields. `proxyMetadata` and
- * `ISTIO_META_*` may contain others, and the JSON of a variable may contain them anywhere.
+ * Of the agent's own fields only the token of LightStep is a secret. `proxyMetadata` and
+ * `ISTIO_META_*` may contain secrets, and the JSON of a variable may contain them anywhere.
  */
 export function isSecretName(name: string): boolean {
   return /^ISTIO_METAJSON_|(?:token|secret|password|credential|(?:api|access)_?key)s?$/i.test(name);

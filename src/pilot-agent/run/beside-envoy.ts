@@ -38,9 +38,9 @@ export interface ServerPlans {
 }
 
 /**
- * Runs the servers that Envoy talks to beside the agent, as far as they are configured: xDS,
- * secrets, and tokens. Reports as {@link asOneServer}. Each server is loaded only if it runs, and
- * is started again if it fails. Never errors.
+ * Runs the agent's servers for Envoy, if they are configured: xDS, secrets, and tokens. Reports as
+ * {@link asOneServer}. A server is loaded only if it is configured, and is started again after an
+ * error. If one cannot listen at the start, all stop. Never errors.
  */
 export function besideEnvoy(
   { secrets: plan, xds, validConfig$, ofSources }: ServerPlans,

@@ -20,7 +20,7 @@ function both(ms: number, unit: number, name: string, part: number, partName: st
   return `${Math.floor(ms / unit)}${name} ${Math.floor((ms % unit) / part)}${partName}`;
 }
 
-/** Returns the time from one ISO time to another, in ms; undefined without both. Pure. */
+/** Returns the time from one ISO time to another, in ms; undefined if one is missing. Pure. */
 export function between(from: string | undefined, to: string | undefined): number | undefined {
   return from === undefined || to === undefined ? undefined : Date.parse(to) - Date.parse(from);
 }

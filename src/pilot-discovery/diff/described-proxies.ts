@@ -12,7 +12,10 @@ import type { MeshPair } from './mesh-pair.ts';
 /** A proxy that is compared. */
 export interface ComparedProxy {
   readonly node: ProxyNode;
-  /** Which folders describe its workload. `named`: by the user. `connected`: to `--against`. */
+  /**
+   * Which folders describe its workload. `named`: the user names the proxy. `connected`: it is
+   * connected to the control plane at `--against`.
+   */
   readonly presence: 'both' | 'old' | 'new' | 'named' | 'connected';
 }
 
@@ -23,7 +26,7 @@ export const proxyName = ({ node }: ComparedProxy): string => `${node.name}.${no
 interface DescribedWorkload {
   readonly name: string;
   readonly namespace: string;
-  /** The first one is in the id of the proxy. Not empty. */
+  /** The first one is in the id of the proxy. A workload without any is left out. */
   readonly addresses: readonly string[];
   readonly labels: Labels;
   readonly serviceAccount: string;
@@ -35,10 +38,9 @@ interface DescribedWorkload {
 const anyAddress = '0.0.0.0';
 
 /**
- * Returns the proxies of the workloads that either of two meshes describes: Pods and
- * WorkloadEntries with an IP address, and endpoints with an IP address of ServiceEntries that are
- * MESH_INTERNAL. A workload that a Gateway selects is a router. A Gateway that selects none of them
- * has its own router. Pure.
+ * Returns the proxies of the workloads that either of two meshes describes: Pods, WorkloadEntries
+ * and endpoints of MESH_INTERNAL ServiceEntries, if they have an IP address. A workload that a
+ * Gateway selects is a router. A Gateway that selects none of them has its own router. Pure.
  *
  * @param domain the domain of the mesh
  */
@@ -132,7 +134,7 @@ interface GatewaySelector {
   readonly selector: Labels;
 }
 
-/** The labels that Gateways select; a Gateway for all routers makes no workload a router. */
+/** The selectors of Gateways. A Gateway without one is left out: it makes no workload a router. */
 const selectorsIn = ({ resources }: Environment): readonly GatewaySelector[] =>
   [...eachOf(resources, 'Gateway')].flatMap((gateway) => {
     const selector = gateway.spec.selector ?? {};

@@ -24,9 +24,9 @@ import {
 } from './workload-endpoint.ts';
 
 /**
- * The registry of Kubernetes. A Service has the endpoints of its EndpointSlices. If it has none, it
- * has those of its Endpoints, and without these the Pods that it selects: Kubernetes would make
- * EndpointSlices of both. It also has the WorkloadEntries that it selects.
+ * The registry of Kubernetes. A Service has the endpoints of its EndpointSlices. If it has no
+ * slices, it has those of its Endpoints. If it has neither, it has the Pods that it selects.
+ * (Kubernetes would make EndpointSlices of both.) It also has the WorkloadEntries that it selects.
  */
 export const kubernetesRegistry: Registry = {
   servicesOf(resource, domain) {
@@ -194,7 +194,7 @@ function selectedEntries(
       typeof atPod === 'string'
         ? portNamed(entry.spec, atPod)
         : (portNamed(entry.spec, name) ?? atPod);
-    // Envoy does not resolve names in clusters of such a Service.
+    // Envoy does not resolve names in the clusters of a Kubernetes Service.
     const isUsable = isSocket(entry.spec) || isIP(entry.spec.address) !== 0;
     return port === undefined || !isUsable ? [] : [entryEndpoint(entry, port, mesh)];
   });

@@ -4,7 +4,7 @@ import type { ServicePort } from '../istio/hosts/service-entry.ts';
 import type { Endpoint, Environment, Service } from './environment.ts';
 import type { TouchedByKind } from './touched.ts';
 
-/** The indexes of workloads: by their labels, their selectors, their service, their node. */
+/** The indexes of workloads, and of the resources that select or list workloads. */
 export type WorkloadIndexes = Pick<
   Environment,
   | 'workloadsByLabel'

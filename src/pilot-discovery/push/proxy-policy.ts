@@ -69,7 +69,7 @@ function chooseAnswer(
   };
 }
 
-/** The endpoints of an answer that have not changed. */
+/** The endpoints that an answer has in addition to the changes of the view. */
 interface ExtraEndpoints {
   readonly given: readonly XdsResource[];
   readonly unanswered: readonly string[];

@@ -33,8 +33,8 @@ export function consulUrl({ address = '' }: ConsulServer, path: string): string 
  * errors with the reason if Consul has no leader, and so may have an old state, or if Consul does
  * not show all of the state.
  *
- * The query from index 0 is `consistent`: a leader that has just started answers others before it
- * has read all its data.
+ * The query from index 0 is `consistent`. A leader that has just started answers all other queries
+ * before it has read all its data.
  */
 export function consulQuery<T>(
   server: ConsulServer,

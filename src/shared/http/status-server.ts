@@ -26,10 +26,7 @@ const timeoutMs = 5_000;
 const sweep = 1_000;
 /** The longest interval that Node supports. */
 const never = 2 ** 31 - 1;
-/**
- * A connection without any traffic, not even an answer, is closed after this time. No answer takes
- * longer. In ms.
- */
+/** A connection without any traffic is closed after this time, even during an answer. In ms. */
 const stuck = 60_000;
 /**
  * If there are more idle connections than this, the oldest is closed for a new one, so that a probe

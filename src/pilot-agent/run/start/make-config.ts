@@ -18,7 +18,7 @@ import type { Problem } from '../../../shared/text/value.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { Facts } from './facts.ts';
 
-/** The files beside the configuration that shape what Envoy is started from. */
+/** The files, other than the agent's configuration, that affect what Envoy is started from. */
 export interface ShapeFiles {
   /** The text of `ISTIO_BOOTSTRAP_OVERRIDE`; empty for none. */
   readonly override: string;

@@ -7,7 +7,7 @@ import type { ProbeAnswer } from './probe-http.ts';
 
 /** `SERVING` of `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const serving = 1;
-/** In bytes. An answer has two bytes; an answer with more than this is invalid. */
+/** In bytes. A valid answer has 7 bytes at most; an answer with more than this is invalid. */
 const largestAnswer = 4_096;
 
 /** The end of a call: its message, and the headers with the status of gRPC. */
@@ -35,7 +35,7 @@ export function probeGrpc(
   );
 }
 
-/** Calls the method over a connection. Emits the end of the call once; closes both after it. */
+/** Calls the method. Emits the end of the call once, then closes the call and the connection. */
 function call(
   socket: Socket,
   { port, service }: Pick<GrpcProbe, 'port' | 'service'>,
@@ -61,7 +61,8 @@ function call(
     stream.on('error', (error) => subscriber.error(error));
     stream.on('data', (piece: Buffer) => {
       size += piece.length;
-      if (size > largestAnswer) subscriber.error(new Error('too much for an answer'));
+      if (size > largestAnswer)
+        subscriber.error(new Error(`the answer has more than ${largestAnswer} bytes`));
       else pieces.push(piece);
     });
     stream.on('end', () => {
@@ -92,8 +93,8 @@ function answerOf({ answer, headers }: Ended): ProbeAnswer {
 }
 
 /**
- * Makes a `HealthCheckRequest` (field 1: the service, a string) behind gRPC's prefix: not
- * compressed, and its length.
+ * Makes a `HealthCheckRequest` (field 1: the service, a string). Before it comes gRPC's prefix: a
+ * byte that says "not compressed", and the length of the message.
  */
 function frame(service: string): Buffer {
   const name = Buffer.from(service);

@@ -4,9 +4,8 @@ import { answer, type Handler } from '../../../shared/http/handler.ts';
 
 /**
  * Answers a probe of the agent itself: 200 if `reason$` emits no reason, otherwise 503 with the
- * reason. For a client that prefers JSON to text, the answer is JSON: it has the reason with its
- * name, which is its words up to the first detail, and the notes of `notes$`, which do not change
- * the status.
+ * reason. If `Accept` begins with `application/json`, the answer is JSON: the reason, its name as
+ * {@link reasonName} returns it, and the notes of `notes$`. Notes do not change the status.
  */
 export function probe(
   reason$: Observable<string | undefined>,

@@ -133,8 +133,8 @@ function writeScrape(
 }
 
 /**
- * Asks all sources, and writes the answer so that others can follow it. Emits the reports about
- * them, and completes when it is written.
+ * Asks all sources, and writes the answer so that other scrapes can share it. Emits the reports
+ * about the sources, and completes when the answer is written.
  */
 function lead(
   scrape: Scrape,
@@ -177,7 +177,7 @@ function scrapeLedger(families$: Observable<readonly MetricFamily[]>, scheduler:
       count({ type: 'reported', source, report });
       unreported.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
     },
-    // Lets the event loop do all other work before each slice, of any scrape.
+    // Before each slice of any scrape, lets the event loop do all other work.
     pause: () => (slice = slice.then(() => new Promise((resolve) => setImmediate(resolve)))),
     ownFamilies: async () => [
       ...scrapeFamilies(counts),
@@ -216,8 +216,8 @@ function readScrape({ headers }: IncomingMessage): Scrape {
 }
 
 /**
- * Returns the stream for the text of the answer. Its end, normal or by `destroy`, is that of the
- * answer.
+ * Returns the stream for the text of the answer. If it ends, the answer ends; if it is destroyed,
+ * the connection is closed.
  */
 function openSink(
   { headers }: IncomingMessage,

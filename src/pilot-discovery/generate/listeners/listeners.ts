@@ -36,7 +36,7 @@ export function listenerView(environment: Environment, node: ProxyNode): TypedVi
 
 const outboundViews = memoTable<SortedView>();
 
-/** Returns the view of listeners that proxies share. */
+/** Returns the view of a list of outbound listeners. Proxies that share a list share its view. */
 const viewOf = (listeners: readonly XdsResource[]): SortedView =>
   outboundViews([listeners], '', () => withResources(noResources, byName(listeners)));
 

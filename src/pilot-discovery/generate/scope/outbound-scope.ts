@@ -25,7 +25,7 @@ export interface OutboundScope {
 
 /**
  * Returns what the application of a proxy may call, by its Sidecar. The result is the same object
- * while the services and the VirtualServices of the scope are.
+ * while the services and the VirtualServices of the scope do not change.
  */
 export function outboundScope(environment: Environment, node: ProxyNode): OutboundScope {
   const egress = node.role === 'router' ? [] : (sidecarOf(environment, node)?.spec.egress ?? []);
@@ -116,7 +116,10 @@ const steady = (before: Services | undefined, now: Services): Services =>
 const steadyList = <T>(before: readonly T[], now: readonly T[]): readonly T[] =>
   isSame(before, now) ? before : now;
 
-/** Returns whether a service or a VirtualService that the blocks name has changed. */
+/**
+ * Returns whether a service or a VirtualService of the blocks has changed, or a service to which
+ * one of these VirtualServices sends calls.
+ */
 function mayDiffer(
   { value, sources: [servicesBefore, rulesBefore] }: Derived<Sources, OutboundScope>,
   [services, virtualServices]: Sources,

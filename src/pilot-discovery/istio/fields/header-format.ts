@@ -54,7 +54,7 @@ export function headerFlaw(value: string): string | undefined {
  * `%NAME(arguments):length%` are replaced by a value, `%%` by a percent sign. Pure.
  */
 export function formatFlaw(value: string): string | undefined {
-  // From left to right: `%A%%B%` has no percent sign.
+  // Read from left to right, `%A%%B%` is two commands: it has no `%%`.
   const parts =
     /%%|%(?<name>[A-Z0-9_]+)(?:\((?<given>(?:[^()]|\([^()]*\))*)\))?(?<length>:\d+)?%|[^%]+/y;
   while (parts.lastIndex < value.length) {

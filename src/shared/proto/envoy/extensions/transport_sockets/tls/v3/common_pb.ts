@@ -3,7 +3,7 @@
 /* eslint-disable */
 // @ts-nocheck
 
-// Of Envoy's API (v3): what pilot-discovery sets of it.
+// The part of Envoy's API (v3) that pilot-discovery sets.
 
 import type { GenEnum, GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2';
 import { enumDesc, fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
