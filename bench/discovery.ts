@@ -46,7 +46,7 @@ export async function discovery(rounds = 3): Promise<Report> {
     rows,
     notes: [
       `A change has three figures: the time from the change of a file until the last proxy has it, the CPU time of the control plane, and its bytes to the proxies. Medians of ${rounds} rounds. ` +
-        'All proxies are in one namespace if a row names no other number. istiod runs without its limit of requests. It waits 100 ms for a file to rest, and 100 ms more in its window.',
+        'All proxies are in one namespace if a row names no other number. istiod runs without its limit of requests. After a change of a file it waits 100 ms for further changes, and 100 ms more in its window.',
       lossesOf(results),
       'Both programs send one answer per proxy for each change of an endpoint, and the cost of JavaScript per answer shows if there is little other work. ' +
         'Each Sidecar makes a scope of its own, and the changed host is in all of them: so the work for a change is done for each scope. ' +
@@ -90,17 +90,17 @@ function growthRows(results: readonly Result[]): string[][] {
     const variantScene = { ...plain, variant };
     const pairs = [
       [
-        'CPU of an endpoint: 1000 services, over 100',
+        'CPU of an endpoint: 1000 services ÷ 100 services',
         variantScene,
         { ...variantScene, services: 100 },
       ],
       [
-        'CPU of an endpoint: 10 namespaces, over 1',
+        'CPU of an endpoint: 10 namespaces ÷ 1 namespace',
         { ...variantScene, namespaces: 10 },
         variantScene,
       ],
       [
-        'CPU of an endpoint: 100 namespaces, over 10',
+        'CPU of an endpoint: 100 namespaces ÷ 10 namespaces',
         { ...variantScene, namespaces: 100 },
         { ...variantScene, namespaces: 10 },
       ],
