@@ -368,7 +368,7 @@ export function discoveryPage(): string {
       paragraph(
         '`pilot-discovery diff OLD NEW` compares what proxies receive if a control plane reads NEW instead of OLD. Each is a folder, or a file. ' +
           'The proxies are those of the workloads that OLD or NEW describes: Pods and WorkloadEntries with an IP address, and endpoints with an IP address of ServiceEntries that are MESH_INTERNAL. ' +
-          'A Gateway that selects none of these workloads gets its own router. `--proxy` names one more. With `--against`, NEW is compared with what a running `pilot-discovery` serves its connected proxies. ' +
+          'A Gateway that selects none of these workloads gets its own router. `--proxy` names one more proxy. With `--against`, NEW is compared with what a running `pilot-discovery` serves its connected proxies. ' +
           'Proxies with the same changes form one group.',
       ),
       paragraph(
@@ -393,7 +393,7 @@ export function discoveryPage(): string {
       'Limits of clients',
       paragraph(
         'A request has at most `--largestRequest` bytes and 16 KiB of metadata. Compressed requests are refused. The first 4,096 characters of the reason of a NACK are kept. ' +
-          'This table has the other limits. If the last column has a gRPC status, such as RESOURCE_EXHAUSTED, a stream ends with that status: this one, or the one that the column names.',
+          'This table has the other limits. If the last column has a gRPC status, such as RESOURCE_EXHAUSTED, a stream ends with that status: the stream that exceeds the limit, or the one that the column names.',
       ),
       table(
         ['Quantity', 'Limit', 'If it is exceeded'],

@@ -56,6 +56,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
     text: 'Wrong configuration',
     causes: [
       'The mesh file, `PROXY_CONFIG`, `ISTIO_METAJSON_LABELS` or the file of `--config` is wrong.',
+      'A variable that sets a flag has a bad value.',
       '`CA_ADDR` or `PILOT_CERT_PROVIDER` cannot be used.',
       '`--customConfigFile` cannot be read.',
       '`--configPath` or a `--log_target` cannot be written.',

@@ -82,7 +82,7 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
     '`kv/PREFIX` is all keys below a prefix. `service/NAME` is the healthy instances of a service.',
   consulAddress: 'The value is an `http` or `https` URL, or `host:port`.',
   controlPlaneBootstrap:
-    'The flag has no effect, and the agent warns. It fills in the template in the same way for both values.',
+    'The flag has no effect, and the agent warns. The agent fills in a template in the same way for both values.',
   applicationPorts: 'The flag has no effect, and the agent warns.',
   log_output_level:
     'The value is a level, or `scope:level,…`. Levels are `debug`, `info`, `warn`, `error`, `fatal` and `none`. The scopes `default` and `all` are the agent; other scopes are ignored.',

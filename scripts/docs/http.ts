@@ -330,7 +330,7 @@ export function httpPage(): string {
         'For `grpc` it calls `grpc.health.v1.Health/Check`. SERVING is 200. Any other answer, and a status of gRPC other than 0, is 500.',
         'The agent forwards the headers of the probe, and sets the configured headers.',
         "The agent answers with the application's status, without body and headers. If there is no answer in time, it answers with 500.",
-        'HTTPS accepts any certificate. The agent speaks HTTP/2 if the application offers it, or understands nothing else.',
+        'Over TLS, the agent accepts any certificate, and speaks HTTP/2 if the application offers it. Without TLS, it speaks HTTP/2 if the application does not understand HTTP/1.1.',
         'The agent follows nine redirects to the same host (Go gives up at the tenth). A redirect to another host is not followed: it counts as 200, and the log reports it once.',
       ]),
     ),

@@ -142,7 +142,7 @@ export function layersPage(): string {
     section(
       'Fields for the control plane alone',
       paragraph(
-        'The agent checks the types of these fields, because istiod serves nothing to a proxy with a wrong type.',
+        'The agent checks the types of these fields, because istiod serves nothing to a proxy that sends a field of a wrong type.',
       ),
       table(
         ['Field', 'Example', 'Meaning'],

@@ -47,7 +47,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
     ['missing'],
     'Files that the agent waits for, or that did not come in time; resources that a new epoch waits for',
   ],
-  [['warning'], 'An odd value in the configuration, once for each'],
+  [['warning'], 'An odd value in the configuration; each is logged once'],
   [
     ['because'],
     'Reason why a certificate is pushed or restarts Envoy, or why a change has its effect',
@@ -83,7 +83,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   [['node', 'role', 'id', 'nodeId', 'configuration'], 'Properties of the agent, at its start'],
   [
     ['envoy'],
-    'Path of Envoy at the start; version when the agent is ready; in a bug, the fate of Envoy',
+    'Path of Envoy at the start; version when the agent is ready; after a bug: `drained` or `left`',
   ],
   [['address', 'controlPlane'], 'Address and identifier of the control plane'],
   [
@@ -132,8 +132,8 @@ export function logPage(): string {
       'The agent never waits for the reader of its log. It keeps 1 MiB of lines for a slow reader, and drops and counts further lines. A line reports the number when there is ' +
         'space again. At its end, the agent waits at most one second for the reader.',
       'The agent splits a line of Envoy of more than 64 KiB, and a message of more than 1,000 lines.',
-      'The agent leaves out two warnings that Envoy writes at each hot restart: `shutting down admin due to child startup` and `terminating parent process`. Each Envoy also warns ' +
-        'that the number of downstream connections has no limit; the agent logs that once.',
+      'The agent leaves out two warnings that Envoy writes at each hot restart: `shutting down admin due to child startup` and `terminating parent process`. An Envoy without a limit of downstream ' +
+        'connections also warns of that at its start; the agent logs this once. The generated configuration has such a limit.',
     ]),
     section(
       'Fields',

@@ -64,7 +64,7 @@ export const more: Readonly<Record<string, string>> = {
     'It is 1 while the source can be read. Otherwise, its last content stays in use.',
   istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. The agent starts a failed part again.`,
   istio_agent_cert_expiry_seconds:
-    'It is the time until one certificate of the secret expires, whichever is the first, also in roots. For a file that Envoy reads directly, the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
+    'It is the time until the earliest expiry of a certificate in the secret, roots included. For a file that Envoy reads directly, the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
   istio_agent_num_outgoing_requests:
     '`request_type` is `csr` for a request to the certificate authority.',
   istio_agent_pilot_xds_pushes:

@@ -260,7 +260,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       example: '2s',
       standard: '5s',
       text: 'Shortest drain at the end, a duration',
-      more: 'It cannot be longer than the longest drain.',
+      more: 'If it is longer than the longest drain, the longest drain applies.',
     },
     {
       name: 'ISTIO_KUBE_APP_PROBERS',
@@ -444,7 +444,7 @@ export function environmentPage(): string {
       'an unknown `PILOT_CERT_PROVIDER`, if there is an authority',
     ]),
     paragraph(
-      'The agent warns of an unknown variable if it is one edit away from one of these variables, and the variable that it resembles is not set. There is no warning for a URL in a variable whose name ends with `_PORT`: Kubernetes sets one for each service. There is none for the metadata either.',
+      'The agent warns of an unknown variable if its name is one edit away from one of these variables that is not set. It does not warn of variables of the [metadata](#metadata-of-the-node), or of a URL in a variable whose name ends with `_PORT`: Kubernetes sets one for each service.',
     ),
     paragraph(
       'A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one wins.',
