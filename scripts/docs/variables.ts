@@ -67,7 +67,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       name: 'PILOT_CERT_PROVIDER',
       example: 'istiod',
       text: "Issuer of the control plane's certificate",
-      more: 'The value is `istiod`, `kubernetes`, `custom` or `system`. It decides by which roots the agent verifies the control plane and the authority. With `system`, the roots of the machine verify the authority. If the variable is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
+      more: 'The value is `istiod`, `kubernetes`, `custom` or `system`. It decides by which roots the agent verifies the control plane and the authority. With `system`, the roots of Node verify the authority. If the variable is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
     },
     {
       name: 'PROV_CERT',

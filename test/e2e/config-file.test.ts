@@ -32,7 +32,7 @@ describe('an agent with a configuration file', () => {
       changed: ['configuration metadataVariables'],
     });
     expect(await agent.said('config.warning')).toMatchObject({
-      warning: 'keepEnvoy: changed, which only a new agent can honour',
+      warning: 'keepEnvoy: the change takes effect when the agent is restarted',
     });
 
     write('third', 'minDelai: 1s\n');

@@ -144,7 +144,7 @@ describe('a generated bootstrap', () => {
       'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3\\nextraStatTags: [one]"',
     );
     const { warning } = await agent.said('config.warning');
-    expect(warning).toBe('concurrency: changed, which only a new agent can honour'); // the others are flags, which are stronger
+    expect(warning).toBe('concurrency: the change takes effect when the agent is restarted'); // the others are flags, which are stronger
     const shown = async (): Promise<unknown> =>
       (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/config`)).json();
     // Whether a change is told depends on what came first: the watch of the file, or its change.

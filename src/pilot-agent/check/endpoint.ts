@@ -14,7 +14,7 @@ export interface CheckedEndpoint {
   /** Undefined for plaintext. */
   readonly tls:
     | {
-        /** PEM; undefined for the machine's roots. */
+        /** PEM; undefined for the roots of Node. */
         readonly roots: Buffer | undefined;
         /** PEM of the client's pair. */
         readonly pair: { readonly chain: Buffer; readonly key: Buffer } | undefined;

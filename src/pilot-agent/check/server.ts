@@ -21,7 +21,7 @@ export interface Server {
   /** Undefined for plaintext. */
   readonly tls:
     | {
-        /** The file of the roots that vouch for the server; undefined for the machine's roots. */
+        /** The file of the roots that vouch for the server; undefined for the roots of Node. */
         readonly roots: string | undefined;
         /** The client's pair; undefined if the client presents none. */
         readonly pair: { readonly chain: string; readonly key: string } | undefined;

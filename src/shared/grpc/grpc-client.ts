@@ -25,7 +25,7 @@ export function grpcClient(
 
 /** The certificates and the key for TLS to a server, as PEM. */
 export interface GrpcClientTls {
-  /** They verify the server; undefined for the roots of the machine. */
+  /** They verify the server; undefined for the roots of Node. */
   readonly roots: Buffer | undefined;
   /** The client's certificate and key; undefined for none. */
   readonly pair: { readonly chain: Buffer; readonly key: Buffer } | undefined;

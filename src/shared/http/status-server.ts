@@ -26,8 +26,11 @@ const timeoutMs = 5_000;
 const sweep = 1_000;
 /** The longest interval that Node supports. */
 const never = 2 ** 31 - 1;
-/** A connection without any traffic is closed after this time, even during an answer. In ms. */
-const stuck = 60_000;
+/**
+ * A connection without any traffic is closed after this time, even during an answer. A scrape may
+ * wait 96 s for the metrics of others. In ms.
+ */
+const stuck = 120_000;
 /**
  * If there are more idle connections than this, the oldest is closed for a new one, so that a probe
  * can always connect.

@@ -255,7 +255,7 @@ function asStarted(
       ...warnings.filter((warning) => !initial.warnings.includes(warning)),
       ...(changed.length === 0
         ? []
-        : [`${changed.join(', ')}: changed, which only a new agent can honour`]),
+        : [`${changed.join(', ')}: the change takes effect when the agent is restarted`]),
     ],
   };
 }

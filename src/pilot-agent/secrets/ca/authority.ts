@@ -38,7 +38,7 @@ export interface AuthorityAddress {
   /** `host:port`. */
   readonly address: string;
   /**
-   * The file of the roots that vouch for it; `system` for the roots of the machine; undefined for a
+   * The file of the roots that vouch for it; `system` for the roots of Node; undefined for a
    * connection without TLS.
    */
   readonly roots: string | undefined;

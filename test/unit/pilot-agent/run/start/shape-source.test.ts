@@ -72,7 +72,7 @@ describe('what shapes Envoy’s configuration', () => {
       concurrency: '--concurrency',
     });
     expect(warnings).toEqual([
-      'statusPort, concurrency: changed, which only a new agent can honour',
+      'statusPort, concurrency: the change takes effect when the agent is restarted',
     ]);
     expect(textOf(epoch)).toContain('new');
   });
@@ -97,7 +97,7 @@ describe('what shapes Envoy’s configuration', () => {
     });
     const { validConfig, warnings, epoch } = await read(sourceOf(first, now));
     expect(warnings).toEqual([
-      'minDelay, sources, secrets: changed, which only a new agent can honour',
+      'minDelay, sources, secrets: the change takes effect when the agent is restarted',
     ]);
     expect(validConfig?.config).toMatchObject({
       minDelay: 1_000,
