@@ -50,7 +50,7 @@ export default defineConfig({
           include: endToEnd,
           exclude: inPairs,
           globalSetup: ['test/support/e2e/shared-kube.ts'],
-          maxWorkers: 5,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },

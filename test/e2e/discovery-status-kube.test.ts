@@ -121,7 +121,7 @@ describe.skipIf(kubeProgram === undefined)('the status of resources in a Kuberne
     for (const resource of rights) await kube.apply(resource);
     await expect.poll(() => statusOf(route('bad', ''))).toEqual(missing);
     await expect.poll(() => statusOf(route('good', ''))).toEqual({ observedGeneration: '1' });
-    expect(await statusOf(entry)).toEqual({ observedGeneration: '1' });
+    await expect.poll(() => statusOf(entry)).toEqual({ observedGeneration: '1' });
   });
 
   it('loses its message when the mistake is mended, and no push and no further write follows', async () => {

@@ -90,14 +90,16 @@ it('an upgrade of the agent loses no request: SIGTERM ends the agent alone, the 
 
 it('an agent that is killed in the middle of a hot restart leaves both Envoys, and the next one goes on with them', async () => {
   rig = await makeRig();
-  const before = rig.start([...keep, '--log_output_level', 'default:debug'], { env });
+  // Longer than the next agent takes to start: epoch 0 must be there then.
+  const flags = [...keep, '--parentShutdownDuration', '6s'];
+  const before = rig.start([...flags, '--log_output_level', 'default:debug'], { env });
   await before.said('epoch.live', 0);
   writeCertificates(rig.certDir, await rig.ca.issue());
   await before.said('epoch.started', 1);
   before.kill('SIGKILL');
   await before.exit;
   const [parent, child] = kept();
-  const after = rig.start(keep, { env });
+  const after = rig.start(flags, { env });
   await after.said('epoch.adopted', 1);
   await after.said('epoch.live', 1);
   await after.said('epoch.ended', 0);
