@@ -111,7 +111,7 @@ export async function sources(rounds = 50): Promise<Report> {
         row('… with five, of all kinds', `${agents.withSources.toFixed(2)} %`, '≤ 0.1 %'),
       ],
       notes: [
-        `The source is a folder of ${count.toLocaleString('en')} files of 1 KB, watched for a restart. It has ${rounds} changes, each after a pause. 5 ms of each time are the window for the events of a change. The burst is ${events.toLocaleString('en')} writes to 1,000 of the files by another process, in a window of \`--minDelay\`. The source with its window runs in its own process, without Envoy. Both agents at rest are watched during the same minute.`,
+        `The source is a folder of ${count.toLocaleString('en')} files of 1 KB, with \`as: restart\`. It has ${rounds} changes, each after a pause. 5 ms of each time are the window for the events of a change. The burst is ${events.toLocaleString('en')} writes to 1,000 of the files by another process, in a window of \`--minDelay\`. The source with its window runs in its own process, without Envoy. Both agents at rest are watched during the same minute.`,
       ],
     };
   } finally {

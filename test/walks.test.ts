@@ -49,7 +49,7 @@ describe('docs/architecture/walks.md', () => {
       'A readiness probe came',
       'A secret rotates',
       'An agent has left its Envoy',
-      'A change of the control plane',
+      'The control plane sends a change',
       'An Envoy starts while the control plane is away',
       'A rule of the control plane changed',
       'A proxy connects to the control plane',

@@ -368,7 +368,7 @@ export function discoveryPage(): string {
       paragraph(
         '`pilot-discovery diff OLD NEW` compares what proxies receive if a control plane reads NEW instead of OLD. Each is a folder, or a file. ' +
           'The proxies are those of the workloads that OLD or NEW describes: Pods and WorkloadEntries with an IP address, and endpoints with an IP address of ServiceEntries that are MESH_INTERNAL. ' +
-          'A Gateway that selects none of these workloads gets its own router. `--proxy` names one more proxy. With `--against`, NEW is compared with what a running `pilot-discovery` serves its connected proxies. ' +
+          'If a selector of Gateways selects none of these workloads, there is one router for this selector. A Gateway without a selector makes no router. `--proxy` names one more proxy. With `--against`, NEW is compared with what a running `pilot-discovery` serves its connected proxies. ' +
           'Proxies with the same changes form one group.',
       ),
       paragraph(

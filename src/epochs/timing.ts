@@ -48,7 +48,7 @@ export interface Timing {
    * under way.
    */
   readonly unserved: number;
-  /** After a run of this length a crash is no longer part of a crash loop. */
+  /** If an Envoy has been LIVE for this long, a crash is no longer part of a crash loop. */
   readonly stable: number;
   readonly drainMinimum: number;
   readonly drainCap: number;

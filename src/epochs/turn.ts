@@ -29,8 +29,8 @@ import type { Timing } from './timing.ts';
  *
  * The turn waits, for a limited time, until the epochs older than the parent have drained: a start
  * would cut them at once (measured, Envoy 1.36.2). It also waits, without a limit, until no other
- * lineage has the admin endpoint. A silent parent that has lost a child serves no one: then the
- * turn is granted at once.
+ * lineage has the admin endpoint. The turn is granted at once if there is no parent. It is also
+ * granted at once if a silent parent has lost a child, because such a parent serves no one.
  *
  * Reads `events$` from the time of its subscription. Never errors.
  */

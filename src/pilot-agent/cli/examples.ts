@@ -53,7 +53,7 @@ The logging flags (--log_…) are on the page of pilot-agent --help.
 Examples:
   # Find mistakes before the agent starts.
   $ pilot-agent check sidecar --customConfigFile envoy.yaml --configPath run
-  # Check beside a running agent, with output for a program.
+  # Check a running agent, with output for a program.
   $ pilot-agent check -o json`,
   };
 }

@@ -116,7 +116,8 @@ const istiod = 'istiod.istio-system.svc:15012';
 
 /**
  * Reads everything that the environment sets for the agent. An invalid value is a warning, and the
- * default is used, as with the Go agent. Pure.
+ * default is used, as with the Go agent. docs/reference/environment.md lists the exceptions: values
+ * that are checked later, and may end the agent. Pure.
  *
  * @param onRead is called for each variable whose value is validated, whether it is set or not
  */

@@ -2,7 +2,8 @@ import { isMap } from '../../shared/text/split-content.ts';
 
 /**
  * The greatest depth of a value. Envoy refuses 100 levels. Other readers of protobuf also stop at
- * 100, and count each level of JSON as three. The value is a part of a deeper JSON.
+ * 100, and count each level of JSON as three. The limit is below a third of that, because the value
+ * becomes a part of a JSON that adds levels.
  */
 const deepest = 25;
 

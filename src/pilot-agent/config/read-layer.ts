@@ -82,7 +82,7 @@ export function readLayer<Schema extends z.ZodMiniObject>(
   };
 }
 
-/** The result of reading one field: its value, if a part of it is valid. */
+/** The result of reading one field. `fields` has its value, or the valid part of it, or nothing. */
 interface FieldReading extends Pick<LayerReading<unknown>, 'wrong' | 'problems' | 'warnings'> {
   readonly fields: readonly (readonly [field: string, value: unknown])[];
 }

@@ -17,7 +17,10 @@ export interface AgentIdentity {
   readonly adminPort: number;
   /** The path of Envoy, and its version once it is known. */
   readonly envoy: { readonly path: string; readonly version?: string };
-  /** The configuration that Envoy starts from: `generated`, or the path of the user's file. */
+  /**
+   * The path of `--customConfigFile`; `generated` without one. A source or a template that provides
+   * the configuration is not named here.
+   */
   readonly configuration: string;
 }
 

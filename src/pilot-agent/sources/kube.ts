@@ -40,7 +40,7 @@ const ofTheApi = ['apiVersion', 'kind', 'metadata', 'status'];
 
 /**
  * Reads an object of Kubernetes: lists it, and then watches it. A change is read at once; after an
- * outage the watch resumes from its last version.
+ * outage the object is listed again.
  *
  * The content is the data of a Secret, as bytes, or of a ConfigMap, by key; or the value of one
  * key. If Envoy needs one text and there is only one key, it is the value of that key. For a custom

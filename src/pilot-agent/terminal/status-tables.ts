@@ -122,7 +122,7 @@ export function certificateLines(
   return list('CERTIFICATES', certificates, fields, size);
 }
 
-/** The log warns in the last quarter of a certificate's life. */
+/** Yellow in the last quarter of a certificate's life. The log warns then, or earlier. */
 function timeLeft({ notBefore, notAfter }: CertificateReport, reportedAt: string): Cell {
   const left = between(reportedAt, notAfter) ?? 0;
   if (left <= 0) return { text: 'expired', style: 'red' };

@@ -71,7 +71,9 @@ export const nothingListed: SecretsState = {
   reading: undefined,
 };
 
-/** The pauses before a root is made again, and before a refused Secret is read again. In ms. */
+/**
+ * The pauses after a failed creation of a root, and before a refused Secret is read again. In ms.
+ */
 const pauses = { first: 1_000, longest: 30_000 };
 const spread = 0.2;
 const refusedAgain = 10_000;

@@ -14,7 +14,7 @@ const algorithm = (hash: SigningAlgorithm['hash'], ...parts: readonly Uint8Array
 });
 
 const rsa = algorithm('sha256', oid('1.2.840.113549.1.1.11'), Buffer.from('0500', 'hex'));
-/** The keys are Node's names of the curves. */
+/** The algorithms by Node's name of the curve. */
 const ofCurves: ReadonlyMap<string | undefined, SigningAlgorithm> = new Map([
   ['prime256v1', algorithm('sha256', oid('1.2.840.10045.4.3.2'))],
   ['secp384r1', algorithm('sha384', oid('1.2.840.10045.4.3.3'))],

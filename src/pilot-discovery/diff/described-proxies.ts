@@ -40,7 +40,8 @@ const anyAddress = '0.0.0.0';
 /**
  * Returns the proxies of the workloads that either of two meshes describes: Pods, WorkloadEntries
  * and endpoints of MESH_INTERNAL ServiceEntries, if they have an IP address. A workload that a
- * Gateway selects is a router. A Gateway that selects none of them has its own router. Pure.
+ * Gateway selects is a router. If a selector of Gateways selects none of them, there is one router
+ * for this selector. Pure.
  *
  * @param domain the domain of the mesh
  */

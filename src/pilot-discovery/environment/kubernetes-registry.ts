@@ -170,7 +170,7 @@ function writtenEndpoints(
   });
 }
 
-/** Returns the parts of an endpoint of which only the address is known. */
+/** Returns all fields of an endpoint without a Pod that its EndpointSlice does not give. */
 const addressAlone = (network: string) =>
   ({
     labels: localityLabels('', network),

@@ -14,9 +14,9 @@ import { clientLimits } from './client-limits.ts';
 export type AnswerProgress = 'taken' | 'untaken' | 'late' | 'stuck';
 
 /**
- * Emits `taken` when an answer has left for the proxy. Until then it emits `untaken` after 5 ms,
- * when other answers may be written, `late` after 5 s, and `stuck` after 5 minutes. Completes after
- * `taken` or `stuck`. Subscribes once to `delivery$`; errors if that errors. Cold.
+ * Emits `taken` when an answer has left for the proxy. Until then it emits `untaken` after 5 ms
+ * (the next answer may then be written), `late` after 5 s, and `stuck` after 5 minutes. Completes
+ * after `taken` or `stuck`. Subscribes once to `delivery$`; errors if that errors. Cold.
  */
 export function answerProgress(
   delivery$: Observable<unknown>,

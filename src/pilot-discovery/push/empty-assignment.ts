@@ -21,8 +21,8 @@ export function emptyAssignment(name: string): XdsResource {
 }
 
 /**
- * Returns whether a resource is an empty assignment. A client can make up its name, so no other
- * proxy gets it.
+ * Returns whether a resource is an empty assignment. It is made for one proxy, whose request may
+ * name any cluster, so other proxies do not share it.
  */
 export function isEmptyAssignment({ version }: Pick<XdsResource, 'version'>): boolean {
   return version === empty;

@@ -28,7 +28,7 @@ const sweep = 1_000;
 const never = 2 ** 31 - 1;
 /**
  * A connection without any traffic is closed after this time, even during an answer. A scrape may
- * wait 96 s for the metrics of others. In ms.
+ * wait 96 s for its sources. In ms.
  */
 const stuck = 120_000;
 /**

@@ -35,8 +35,9 @@ const answer = z.object({ agent: form });
 export type AgentHere = Readonly<z.output<typeof form>>;
 
 /**
- * The time limit of an answer, in ms: first of the abstract socket, then of the socket in the
- * folder. A stopped agent does not answer, and an agent on a busy machine answers late.
+ * The time limit of each answer, in ms: an agent is asked on its abstract socket, then on the
+ * socket in its folder. A stopped agent does not answer, and an agent on a busy machine answers
+ * late.
  */
 const timeoutMs = 2_000;
 /** The limit of an answer, in characters. */

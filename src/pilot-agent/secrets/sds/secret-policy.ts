@@ -20,10 +20,10 @@ export interface SecretKind {
 }
 
 /**
- * Decides which secrets a client is sent. A NACKed version is not sent again. The version before it
- * is sent again, because the client may have dropped both. A client gets only secrets that it
- * names, so there is no wildcard. An answer about missing secrets has no secrets in it, because the
- * client NACKs the whole answer.
+ * Decides which secrets a client is sent. A NACKed version is not sent again. If the secret then
+ * returns to the version before it, that version is sent again, because the client may have dropped
+ * both. A client gets only secrets that it names, so there is no wildcard. An answer about missing
+ * secrets has no secrets in it, because the client NACKs the whole answer.
  */
 export const secretPolicy: SubscriptionPolicy<SecretKind> = {
   wildcard: 'never',

@@ -114,7 +114,6 @@ function varint(value: number): Buffer {
 
 /**
  * Returns field 1 of a `HealthCheckResponse`, an enum; undefined if the answer is no such message.
- * An error has no message.
  */
 function servingStatus(answer: Buffer): number | undefined {
   if (answer.length < 5 || answer[0] !== 0 || answer.length !== 5 + answer.readUInt32BE(1))

@@ -91,7 +91,7 @@ function isTooLarge({ rows, size }: MetricGroup): boolean {
   return rows.length > mostRows || size > mostText;
 }
 
-/** Returns whether the rows of one metric belong together. */
+/** Returns whether a metric of this type is a group of rows that is written as a whole. */
 export function isGrouped(type: FamilyType): boolean {
   return type === 'histogram' || type === 'gaugehistogram' || type === 'summary';
 }

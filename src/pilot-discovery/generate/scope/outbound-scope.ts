@@ -40,7 +40,10 @@ export function outboundScope(environment: Environment, node: ProxyNode): Outbou
   );
 }
 
-/** Returns whether a block changes nothing. */
+/**
+ * Returns whether an egress block restricts nothing: all hosts, all ports, captured as without a
+ * Sidecar.
+ */
 const isForAll = ({ hosts, port, bind, captureMode }: Egress): boolean =>
   port === undefined &&
   bind === '' &&
