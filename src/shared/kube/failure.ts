@@ -19,7 +19,7 @@ const advice: Readonly<Record<number, string>> = {
   429: 'it has too much to do',
 };
 
-const toReadThem = 'allow it by a Role with get, list and watch, and a RoleBinding';
+const toReadThem = 'allow it by a Role with list and watch, and a RoleBinding';
 
 /** In characters: the server may send a text of any length. */
 const longest = 400;

@@ -78,7 +78,7 @@ describe('a question to the API', () => {
       403,
       '{"message":"secrets is forbidden: User \\"a\\"\\ncannot list"}',
       {},
-      '403 secrets is forbidden: User "a" cannot list (allow it by a Role with get, list and watch, and a RoleBinding)',
+      '403 secrets is forbidden: User "a" cannot list (allow it by a Role with list and watch, and a RoleBinding)',
       0,
     ],
     [
