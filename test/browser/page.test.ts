@@ -148,9 +148,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await item.locator('.said > span').textContent()).toContain(
       'epoch 1: crash: ended by SIGSEGV: [critical] Caught Segmentation',
     );
-    expect(await item.getByText('Otherwise do what fits the signal').isVisible()).toBe(false);
+    expect(await item.getByText('Otherwise read the cause').isVisible()).toBe(false);
     await item.getByText('What to do').click();
-    await item.getByText('Otherwise do what fits the signal').waitFor();
+    await item.getByText('Otherwise read the cause').waitFor();
   });
 
   it('shows no rate while no epoch serves, no chart of what nobody has measured, and one word for phase and readiness', async () => {
