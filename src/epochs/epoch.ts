@@ -38,9 +38,9 @@ export interface Epoch {
   /** It was not LIVE in time while another epoch serves: the agent kills it. */
   readonly late?: boolean;
   /**
-   * A late child closed its admin endpoint, and was killed before it took over. The epoch serves,
-   * but its admin endpoint answers only on connections that are already open. It can no longer have
-   * a child.
+   * A late child closed the admin endpoint of this epoch, and was killed before it took over. The
+   * epoch serves, but its admin endpoint answers only on connections that are already open. It can
+   * no longer have a child.
    */
   readonly mute?: boolean;
   /** Absent until it is known to exist. */

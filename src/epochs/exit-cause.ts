@@ -13,9 +13,9 @@ const frame = /^#\d+: /;
 const longest = 300;
 
 /**
- * Returns the last messages of an Envoy with one more added, `most` at most. A message takes the
- * place of the last stack frame, if there is one. A frame never takes the place of the first
- * message that says why Envoy ended. Pure.
+ * Returns the last messages of an Envoy with one more added. If there are `most` already, a message
+ * takes the place of the last stack frame, or of the oldest message if there is no frame. A frame
+ * takes the place of the oldest message, unless that says why Envoy ended. Pure.
  */
 export function withMessage(
   tail: readonly string[],

@@ -71,10 +71,11 @@ export function parentEndedEarly(state: AgentState): boolean {
 }
 
 /**
- * Whether no Envoy serves, none comes up, and no start is pending. A start is pending after a crash
- * or a refusal, until the retry, and while a claim waits for the processes that it replaces to end.
- * A child without its parent does not come up: it waits for the parent in vain. A silent parent
- * does not serve if it may have handed over to a child that is gone.
+ * Whether an Envoy has served before, but now none serves, none comes up, and no start is pending.
+ * False while the agent drains or ends. A start is pending after a crash or a refusal, until the
+ * retry, and while a claim waits for the processes that it replaces to end. A child without its
+ * parent does not come up: it waits for the parent in vain. A silent parent does not serve if it
+ * may have handed over to a child that is gone.
  */
 export function isUnserved(state: AgentState): boolean {
   if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;

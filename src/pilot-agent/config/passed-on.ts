@@ -35,7 +35,7 @@ function flaw(value: unknown, level: number): string | undefined {
 /**
  * Says whether a value with this name is usually a secret. Pure.
  *
- * Of the agent's own fields only the token of LightStep is a secret. `proxyMetadata` and
+ * The token of LightStep is the only secret among the agent's own fields. `proxyMetadata` and
  * `ISTIO_META_*` may contain secrets, and the JSON of a variable may contain them anywhere.
  */
 export function isSecretName(name: string): boolean {

@@ -28,7 +28,7 @@ export interface Layer {
 /** The result of reading a layer. */
 export interface LayerReading<T> {
   readonly layer: Layer;
-  /** The valid fields. A field is left out if it, or a part of it, is wrong. */
+  /** The valid fields, and the valid parts of fields that `spares` allows to be wrong. */
   readonly fields: T;
   /** The names of the fields that are wrong. */
   readonly wrong: readonly string[];

@@ -86,6 +86,6 @@ export interface AgentReport extends Omit<EpochsReport, 'refused'> {
   readonly crashes: { readonly count: number; readonly budget: number; readonly retryAt?: string };
   readonly certificates: readonly CertificateReport[];
   readonly sources: readonly SourceReport[];
-  /** Undefined if Envoy uses a file and no control plane is named. */
+  /** Undefined with `--customConfigFile`, unless Envoy gets its resources through the agent. */
   readonly controlPlane?: ControlPlaneReport;
 }

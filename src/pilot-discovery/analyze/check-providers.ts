@@ -6,7 +6,10 @@ import { placeOfProvider } from '../generate/scope/provider-place.ts';
 import { type AnalysisFacts, type Check, finding, isDefinedElsewhere } from './facts.ts';
 import type { AnalysisFinding } from './finding.ts';
 
-/** Finds providers that a rule names, and that the MeshConfig lacks or cannot use. */
+/**
+ * Finds providers that a rule names and cannot use: the MeshConfig lacks them, they are for another
+ * purpose, or their address is wrong.
+ */
 export const checkProviders: Check = function* (facts) {
   if (facts.mesh === undefined) return;
   const { mesh } = facts.mesh;

@@ -170,7 +170,7 @@ function writtenEndpoints(
   });
 }
 
-/** Returns all fields of an endpoint without a Pod that its EndpointSlice does not give. */
+/** Returns the fields that an EndpointSlice does not give, for an endpoint without a Pod. */
 const addressAlone = (network: string) =>
   ({
     labels: localityLabels('', network),

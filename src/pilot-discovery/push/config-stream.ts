@@ -4,7 +4,7 @@ import type { ConfigView } from './config-view.ts';
 import type { Answer, ProxyKind } from './proxy-stream.ts';
 import type { TypedView } from './view.ts';
 
-/** The types of the subscription of another control plane. */
+/** A subscription of another control plane, which is answered with the resources of a view. */
 export interface ConfigSubscriptionKind {
   readonly resource: ProxyKind['resource'];
   readonly had: ProxyKind['had'];

@@ -88,8 +88,8 @@ function extraEndpoints(
   const emptied = new Set(goneEndpoints(state, view.endpoint));
   const withoutEndpoints = [...missing, ...emptied];
   const empty = withoutEndpoints.slice(0, mostEmpty).map(emptyAssignment);
-  // Endpoints that are no longer in the view. They are sent again as the proxy has them: their
-  // clusters have changed, and are removed once nothing refers to them.
+  // The proxy got a changed cluster, and waits for these endpoints, but they are no longer in the
+  // view. It gets those that it had: the cluster stays until nothing refers to it.
   const again = open.flatMap((name) => wholeIn(clientResources.get(name)));
   // If only their version is known, because the proxy came back with it, they stay unanswered until
   // the view has them again.

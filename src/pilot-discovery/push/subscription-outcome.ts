@@ -9,7 +9,7 @@ interface ViewKind extends SubscriptionKind {
 }
 
 /**
- * Returns the effects on the stream of an outcome of a subscription; none for `answer` and
+ * Returns the effects that an outcome of a subscription has on its stream; none for `answer` and
  * `unsent`. Pure.
  *
  * @param names all names that the client now subscribes to; empty for all

@@ -2,7 +2,7 @@
 export type Steps<T> = Generator<undefined, T, undefined>;
 
 /** The number of tokens in a step. */
-export const tokensPerStep = 1_024;
+export const tokensPerStep = 512;
 
 /** Runs all steps at once, for small work or if no other work waits. */
 export function atOnce<T>(steps: Steps<T>): T {

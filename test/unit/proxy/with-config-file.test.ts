@@ -71,7 +71,7 @@ it.each<[string, string]>([
   ],
   [
     `hush: ${'['.repeat(20_000)}`,
-    'ISTIO_BOOTSTRAP_OVERRIDE:1:107: it is nested more than 100 levels deep',
+    'ISTIO_BOOTSTRAP_OVERRIDE:1:106: it is nested more than 100 levels deep',
   ],
 ])(
   'says why an override cannot be merged over it, and nothing of what is in it: %.12s',

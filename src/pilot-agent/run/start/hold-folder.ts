@@ -25,7 +25,9 @@ export function envoyBinary(
 /** How an agent gets its Envoy. */
 export interface EnvoyChoice {
   readonly line: { readonly env?: NodeJS.ProcessEnv };
-  /** `install`: if there is none, the pinned one is installed into the cache. */
+  /**
+   * `install`: if there is none, and no path is given, the pinned one is installed into the cache.
+   */
   readonly envoy: 'find' | 'install';
   /** Cancels an installation, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;

@@ -53,9 +53,9 @@ interface FiguresState {
 }
 
 /**
- * Emits every 5 s what Envoy reports of its service, shared by all subscribers. Envoy is queried
- * only while somebody is subscribed, and a late subscriber gets the newest report at once. Answers
- * are read up to 8 MiB. Never errors, never completes.
+ * Emits every 5 s Envoy's figures about requests, clusters and listeners. All subscribers share
+ * them. Envoy is queried only while somebody is subscribed, and a late subscriber gets the newest
+ * report at once. Answers are read up to 8 MiB. Never errors, never completes.
  */
 export function serviceFigures(
   admin: Pick<AdminClient, 'open'>,
