@@ -6,12 +6,15 @@ import { drawMutants } from './draw-mutants.ts';
 import { mutants } from './mutants.ts';
 import { type Mutant, mutated } from './mutant.ts';
 import { report, type Tried } from './report.ts';
+import { readVerdicts, withVerdicts, writeVerdicts } from './verdicts.ts';
 import { workshop } from './workshop.ts';
 
 const { values } = parseArgs({
   options: {
     /** Mutants whose ids, or files if they are drawn, begin with one of these texts. */
     only: { type: 'string', multiple: true, default: [''] as string[] },
+    /** Placed mutants without a verdict in `test/mutate/verdicts.json`. */
+    untried: { type: 'boolean', default: false },
     /** How many mutants are drawn from what one word can make; 0 takes the placed ones. */
     drawn: { type: 'string', default: '0' },
     seed: { type: 'string', default: '1' },
@@ -24,7 +27,7 @@ const isDrawn = Number(values.drawn) > 0;
 
 const chosen: readonly Mutant[] = isDrawn
   ? drawMutants(isChosen, Number(values.drawn), Number(values.seed))
-  : mutants.filter(({ id }) => isChosen(id));
+  : mutants.filter(({ id }) => isChosen(id) && !(values.untried && readVerdicts().has(id)));
 const [page, ...heading] = isDrawn
   ? [
       'test/mutate/drawn.md',
@@ -33,7 +36,12 @@ const [page, ...heading] = isDrawn
       `Made by \`npm run mutate -- --drawn ${values.drawn} --seed ${values.seed} ${values.only.map((start) => `--only ${start}`).join(' ')}\`:`,
       'each is one mistake of one word, in any module of these folders.',
     ]
-  : ['test/mutate/report.md', '# Mutants', '', 'Made by `npm run mutate`.'];
+  : [
+      'test/mutate/report.md',
+      '# Mutants',
+      '',
+      'Made by `npm run mutate`, from the last verdict about each mutant (`verdicts.json`).',
+    ];
 const misplaced = chosen.filter(
   (mutant) => mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) === undefined,
 );
@@ -56,12 +64,15 @@ try {
         for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
           const verdict = await place.try(mutant);
           tried.push({ mutant, verdict });
+          if (!isDrawn) writeVerdicts(new Map([...readVerdicts(), [mutant.id, verdict]]), mutants);
           console.log(`${tried.length} of ${chosen.length} ${mutant.id}: ${verdict}`);
         }
       }),
     );
-    const inOrder = tried.sort((a, b) => chosen.indexOf(a.mutant) - chosen.indexOf(b.mutant));
-    console.log(await writePage(values.report ?? page, report(heading, inOrder)));
+    const reported = isDrawn
+      ? tried.sort((a, b) => chosen.indexOf(a.mutant) - chosen.indexOf(b.mutant))
+      : withVerdicts(mutants, readVerdicts());
+    console.log(await writePage(values.report ?? page, report(heading, reported)));
   }
 } finally {
   for (const place of workshops) place.clear();

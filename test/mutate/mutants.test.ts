@@ -89,9 +89,11 @@ describe('the report', () => {
         { mutant: { ...mutant, id: 'a/two' }, verdict: 'survived' },
         { mutant: { ...mutant, id: 'b/three', explained: 'It is the same.' }, verdict: 'survived' },
         { mutant: { ...mutant, id: 'b/four', explained: 'It is found.' }, verdict: 'timed out' },
+        { mutant: { ...mutant, id: 'c/five' }, verdict: 'not tried' },
       ],
     );
-    expect(page).toContain('| in all | 4 | 2 | 1 | 2 | 50 % |');
+    expect(page).toContain('| `c` | 1 | 0 | 0 | 0 | 1 | – |');
+    expect(page).toContain('| in all | 5 | 2 | 1 | 2 | 1 | 50 % |');
     expect(page).toContain(
       '## Survivors\n\n- `a/two`\n- `b/three`: It is the same.\n\n## Timed out\n\n- `b/four`\n',
     );

@@ -4,7 +4,7 @@ import type { Verdict } from './workshop.ts';
 
 export interface Tried {
   readonly mutant: Mutant;
-  readonly verdict: Verdict;
+  readonly verdict: Verdict | 'not tried';
 }
 
 /**
@@ -24,14 +24,14 @@ export function report(heading: readonly string[], tried: readonly Tried[]): str
     ),
     row('in all', tried),
   ];
-  const named = (verdict: Verdict) =>
+  const named = (verdict: Tried['verdict']) =>
     tried.filter((trial) => trial.verdict === verdict).map(({ mutant }) => line(mutant, verdict));
   return `${[
     ...heading,
     'One that times out counts as killed.',
     '',
-    '| Folder | Mutants | Killed | Timed out | Survived | Share killed |',
-    '| --- | --: | --: | --: | --: | --: |',
+    '| Folder | Mutants | Killed | Timed out | Survived | Not tried | Share killed |',
+    '| --- | --: | --: | --: | --: | --: | --: |',
     ...rows,
     '',
     '## Survivors',
@@ -46,7 +46,7 @@ export function report(heading: readonly string[], tried: readonly Tried[]): str
     .trim()}\n`;
 }
 
-function line(mutant: Mutant, verdict: Verdict): string {
+function line(mutant: Mutant, verdict: Tried['verdict']): string {
   const explained = 'explained' in mutant ? mutant.explained : undefined;
   const id = mutant.id.includes('`') ? `\`\` ${mutant.id} \`\`` : `\`${mutant.id}\``;
   return `- ${id}${verdict === 'survived' && explained !== undefined ? `: ${explained}` : ''}`;
@@ -57,15 +57,18 @@ function folderOf({ mutant }: Tried): string {
 }
 
 function row(name: string, tried: readonly Tried[]): string {
-  const count = (verdict: Verdict) => tried.filter((trial) => trial.verdict === verdict).length;
-  const share = Math.floor((1 - count('survived') / tried.length) * 100);
+  const count = (verdict: Tried['verdict']) =>
+    tried.filter((trial) => trial.verdict === verdict).length;
+  const tries = tried.length - count('not tried');
+  const share = tries === 0 ? '–' : `${Math.floor((1 - count('survived') / tries) * 100)} %`;
   const cells = [
     name,
     tried.length,
     count('killed') + count('timed out'),
     count('timed out'),
     count('survived'),
-    `${share} %`,
+    count('not tried'),
+    share,
   ];
   return `| ${cells.join(' | ')} |`;
 }
