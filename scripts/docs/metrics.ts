@@ -49,7 +49,7 @@ export const more: Readonly<Record<string, string>> = {
     .map(([reason, text]) => `${code(reason)}: ${text}.`)
     .join(' ')}`,
   istio_agent_scrape_dropped_rows_total:
-    'Such a row is not well-formed, or an earlier source has its family.',
+    'Such a row is not well-formed, is a duplicate, does not fit the format of the answer, or belongs to a family of an earlier source.',
   istio_agent_phase: 'It is 1 for the current phase: `running`, `draining` or `stopping`.',
   istio_agent_envoys: '`stage` is `starting`, `live`, `draining` or `stopping`.',
   istio_agent_epochs_total:

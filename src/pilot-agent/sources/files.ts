@@ -24,8 +24,8 @@ export interface FilesOptions extends Omit<SourceOptions, 'watch' | 'every'> {
   /** Its name in the log and in metrics; the paths if left out. */
   readonly name?: string;
   /**
-   * Checks all files this many ms after the last check, even without an event; 60,000 if left out.
-   * With many files, a check takes long and happens less often.
+   * Checks all files after this many ms without an event; 60,000 if left out. With many files, a
+   * check takes long and happens less often.
    */
   readonly every?: number;
 }
