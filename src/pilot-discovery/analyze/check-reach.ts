@@ -61,7 +61,7 @@ function reasonOf(kind: string, indexes: readonly number[]): string {
 /** Whether `wide` takes each request that `narrow` takes; false if that is not certain. */
 function covers(wide: HttpMatch, narrow: HttpMatch): boolean {
   return (
-    coversText(wide.uri, narrow.uri) &&
+    (isAnyPath(wide.uri) || coversText(wide.uri, narrow.uri)) &&
     (wide.uri === undefined || wide.ignoreUriCase === narrow.ignoreUriCase) &&
     coversText(wide.scheme, narrow.scheme) &&
     coversText(wide.method, narrow.method) &&
@@ -102,8 +102,10 @@ function coversTls(wide: TlsMatch, narrow: TlsMatch): boolean {
   );
 }
 
+const isAnyPath = (uri: StringMatch | undefined) => uri?.type === 'prefix' && uri.value === '/';
+
 function coversText(wide: StringMatch | undefined, narrow: StringMatch | undefined): boolean {
-  if (wide === undefined || (wide.type === 'prefix' && wide.value === '/')) return true;
+  if (wide === undefined) return true;
   if (narrow === undefined) return false;
   if (wide.type === 'prefix' && narrow.type !== 'regex') return narrow.value.startsWith(wide.value);
   return wide.type === narrow.type && wide.value === narrow.value;

@@ -581,6 +581,11 @@ describe('a route that nothing reaches', () => {
       ['IST0130 http[1] http[0]'],
     ],
     [
+      'has a prefix / of a header, which is not the prefix of every text',
+      ['[{ headers: { a: { prefix: / } } }]', '[{ headers: { a: { exact: b } } }]'],
+      [],
+    ],
+    [
       'is the prefix of everything',
       ['[{ uri: { prefix: / } }]', '[{}]'],
       ['IST0130 http[1] http[0]'],
