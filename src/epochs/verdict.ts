@@ -65,7 +65,7 @@ export function unchecked(state: Running, hash: string, outOfMemory: boolean): A
 
 /**
  * A refused reading is checked again after this many ms, because the reason may have been
- * temporary: a missing file, or too little memory.
+ * temporary, such as a missing file.
  */
 const recheck = 30_000;
 

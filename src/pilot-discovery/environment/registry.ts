@@ -23,7 +23,7 @@ export interface RegistryInputs
   readonly domain: string;
 }
 
-/** A service, as its key names it. */
+/** The parts of a service from which `serviceKey` makes its key. */
 export type NamedService = Pick<Service, 'namespace' | 'host'>;
 
 /**

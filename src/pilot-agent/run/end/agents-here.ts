@@ -44,8 +44,9 @@ const timeoutMs = 2_000;
 const longest = 8_192;
 /**
  * The name of the abstract socket of an agent, and its length in bytes. Abstract sockets belong to
- * the network namespace: an agent is found wherever its folder is, even if /proc does not show it.
- * Any process in the namespace can listen on a socket with such a name, and send anything.
+ * the network namespace, so an agent is found even if /proc does not show its process. Its folder
+ * must be readable here. Any process in the namespace can listen on a socket with such a name, and
+ * send anything.
  */
 const width = 107;
 const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;
