@@ -282,7 +282,7 @@ export function httpPage(): string {
       'Limits',
       list([
         'An agent answers the probe or the scrape of another agent, or its own, with 508. Otherwise an application that redirects to an agent would be asked again and again.',
-        'For a path that is only for this machine, other machines get 403. A browser that sends a request for another site gets 403 too. This machine is 127.0.0.1 and ::1. ' +
+        'For a path that is only for this machine, other machines get 403. A request that the page of another site makes a browser send gets 403 too. This machine is 127.0.0.1 and ::1. ' +
           'Other loopback addresses do not count, because 127.0.0.6 is the source address of outside traffic that Envoy forwards.',
         'On a path that is only for this machine, another method gets 405. The other paths answer any method as GET.',
         'Another path gets 404, and `/app-health` a redirect to `/app-health/`.',

@@ -85,7 +85,10 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
     ['envoy'],
     'Path of Envoy at the start; version when the agent is ready; after a bug: `drained` or `left`',
   ],
-  [['address', 'controlPlane'], 'Address and identifier of the control plane'],
+  [
+    ['address', 'controlPlane'],
+    'Address and identifier of the control plane, which itself logs the address of a client',
+  ],
   [
     ['since', 'forMs'],
     'Start and duration in ms of an outage of the control plane, or of not being ready',
@@ -112,9 +115,10 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   ],
   [['resource'], 'A resource of Istio: `Kind/namespace/name`'],
   [['names', 'madeOf'], 'Resources that a proxy NACKed, and the resources of Istio behind them'],
+  [['port'], 'Port of the token server'],
   [
-    ['port', 'status'],
-    'Port and status of an answer of the token server. At the start: the status port',
+    ['status'],
+    'Status of an answer of the token server, or of a refusal; at the start: where the status port is',
   ],
   [['server'], 'The server that could not accept a connection: its port, its socket or its flag'],
 ];
