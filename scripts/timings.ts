@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cpuSeconds } from '../test/support/cpu-seconds.ts';
 import { type Timing, timingsFile } from '../test/support/timings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-timings-'));
@@ -14,14 +13,24 @@ const parts: readonly (readonly [name: string, command: string, ...args: string[
   ['checks and tests', process.execPath, '--import', 'tsx', 'scripts/check/whole.ts'],
 ];
 
+/**
+ * Returns the CPU seconds of all processors since the machine started. The times of a process and
+ * its children lack programs whose parent ended before them.
+ */
+const machineSeconds = () =>
+  cpus().reduce(
+    (total, { times: { user, nice, sys, irq } }) => total + user + nice + sys + irq,
+    0,
+  ) / 1000;
+
 const stageTimings = parts.map(([name, command, ...args]) => {
-  const [begun, before] = [performance.now(), cpuSeconds()];
+  const [begun, before] = [performance.now(), machineSeconds()];
   const { status } = spawnSync(command, args, { env, stdio: 'inherit' });
   return {
     name,
     status,
     seconds: (performance.now() - begun) / 1000,
-    cpuSeconds: cpuSeconds() - before,
+    cpuSeconds: machineSeconds() - before,
   };
 });
 const files = readdirSync(folder).flatMap(
@@ -42,8 +51,9 @@ writeFileSync(
   `${[
     '# What the tests take',
     '',
-    '`npm run timings` writes this page. Files run side by side, so their seconds add up to more than the run. The CPU',
-    'seconds of a file include the programs that it started and that have ended.',
+    '`npm run timings` writes this page, on a machine with nothing else to do. Files run side by side, so their seconds',
+    'add up to more than the run. The CPU seconds of a part are those of the machine. Those of a file include the',
+    'programs that it started and that have ended; they lack a program whose parent ended before it.',
     '',
     `Measured on ${String(cpus().length)} processors with Node ${process.version.slice(1)}.`,
     '',
