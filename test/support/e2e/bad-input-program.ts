@@ -17,8 +17,8 @@ import { program } from './program.ts';
 import type { LogLine, Rig, RunningAgent } from './rig.ts';
 
 /**
- * The flags without which nothing of what follows can start, for a command line that is not the
- * rig's own.
+ * Returns the flags that an agent of the rig needs to start, for a command line that the rig does
+ * not build itself.
  */
 export function standardFlags(rig: Rig): readonly string[] {
   return [
@@ -29,15 +29,14 @@ export function standardFlags(rig: Rig): readonly string[] {
   ];
 }
 
-/** Ends at once when it is asked to. */
+/** The environment of an agent that does not drain when it ends. */
 export const withoutDrain = {
   MINIMUM_DRAIN_DURATION: '0s',
   TERMINATION_DRAIN_DURATION_SECONDS: '0',
 };
 
 /**
- * Runs a command line of any form. Whoever starts it ends it: the rig does not know it for an
- * agent.
+ * Runs a command line of any form. The caller ends it: the rig does not count it among its agents.
  */
 export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<RunningAgent, 'log'> {
   const folder = mkdtempSync(join(rig.folder, 'output-'));
@@ -78,8 +77,9 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
 }
 
 /**
- * The agent ends with `code`, says why in one line that is, or matches, `why`, with an excerpt of a
- * file below it at most, and leaves neither a process nor a file but how it ended.
+ * Expects that the agent ends with `code`. Its error output must be one line that equals or matches
+ * `why`; only an excerpt of a file may follow. The agent must leave no process, and no file except
+ * the record of its end.
  */
 export async function expectEnd(
   rig: Rig,
@@ -108,8 +108,8 @@ export function expectNothingLeft(rig: Rig): void {
 }
 
 /**
- * An Envoy that is a shell script. It lies in the rig's folder, so that `rig.envoys()` sees its
- * processes.
+ * Writes a shell script that replaces Envoy, and returns its path. The script is in the rig's
+ * folder, so that `rig.envoys()` finds its processes.
  */
 export function fakeEnvoy(rig: Rig, ...lines: readonly string[]): string {
   const path = join(rig.folder, 'envoy');
@@ -117,16 +117,19 @@ export function fakeEnvoy(rig: Rig, ...lines: readonly string[]): string {
   return path;
 }
 
-/** The line of a fake Envoy that has nothing against any configuration. */
+/** The line of a fake Envoy that accepts every configuration. */
 export const acceptsAll = 'case "$*" in *"--mode validate"*) exit 0 ;; esac';
 
-/** The Envoy that an agent runs which is not told of another. */
+/** Returns the path of the Envoy that an agent runs by default. */
 export function realEnvoy(): string {
   const [file, ...args] = program;
   return execFileSync(file, [...args, 'envoy', 'path'], { encoding: 'utf8' }).trim();
 }
 
-/** The serial of the certificate that a new client is shown, once it has got its answer. */
+/**
+ * Resolves to the serial of the certificate that a new client receives. Rejects if the client's
+ * request fails.
+ */
 export async function servedSerial({ ports, ca }: Rig): Promise<string> {
   const load = startLoad({
     port: ports.listen,
@@ -139,7 +142,7 @@ export async function servedSerial({ ports, ca }: Rig): Promise<string> {
   return [...serials].join();
 }
 
-/** How many Envoys the agent has started. */
+/** Returns the number of times that an epoch of the agent became LIVE. */
 export function starts(agent: RunningAgent): number {
   return agent.log().filter(({ event }) => event === 'epoch.live').length;
 }
@@ -147,9 +150,9 @@ export function starts(agent: RunningAgent): number {
 const mountTmpfs = 'mount -t tmpfs -o "size=4k,nr_inodes=$1" tmpfs "$0" || exit 99';
 
 /**
- * What goes before a command so that it sees at `path` a folder on a full file system, which is
- * gone with the command; undefined where this user may not mount. A plain user may in a user
- * namespace of its own; root may where there are none.
+ * Returns the start of a command line. The command after it finds a folder on a full file system at
+ * `path`; the file system ends with the command. Undefined if this user may not mount. A plain user
+ * may mount in its own user namespace; root may mount even if there are no user namespaces.
  */
 export function onFullDisk(
   path: string,
@@ -178,8 +181,8 @@ export function onFullDisk(
 }
 
 /**
- * What goes before a command so that it may not read a file without permission bits: root reads all
- * unless that is taken from it. Undefined where it can not be.
+ * Returns the start of a command line. The command after it may not read a file without permission
+ * bits: root loses the capabilities to read all files. Undefined if they cannot be dropped.
  */
 export function withoutPrivilege(): readonly string[] | undefined {
   if (process.getuid?.() !== 0) return [];

@@ -1,6 +1,6 @@
-// Loaded into an agent before its own code: its thread pool is full at SIGUSR2, and at once if
-// $BUSY_AT_ONCE is set: with four files, or $BUSY_FILES, that cannot be opened before somebody
-// writes to them, if $BUSY_FIFO names one, and four look-ups behind these.
+// Is loaded into an agent before the agent's own code. It fills the agent's thread pool at SIGUSR2,
+// and also at once if $BUSY_AT_ONCE is set. If $BUSY_FIFO names a FIFO, it first opens the FIFO
+// $BUSY_FILES times (default 4); each open waits for a writer. Then four look-ups of names follow.
 const { lookup } = require('node:dns');
 const { open } = require('node:fs');
 const ignore = () => undefined;

@@ -8,17 +8,17 @@ import { troubleshooting } from '../../../src/shared/log/see-also.ts';
 import { freePorts } from '../free-ports.ts';
 import { program } from './program.ts';
 
-/** What `pilot-agent check -o json` has written, and how it has ended. */
+/** The output of `pilot-agent check -o json`, and its exit code. */
 export interface Checked {
   readonly code: number;
   readonly output: string;
   readonly findings: readonly Finding[];
-  /** The one that has the folder already. */
+  /** The agent that uses the folder already. */
   readonly agent?: { readonly pid: number };
 }
 
 export interface CheckOptions {
-  /** A command that becomes the program. */
+  /** The start of a command line that becomes the program. */
   readonly wrap?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
@@ -44,7 +44,7 @@ export function runCheck(
   });
 }
 
-/** A folder of its own, free ports, and a check of an agent that would have them. */
+/** Makes a folder, free ports, and a check of an agent that would use them. */
 export async function makeCheck() {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-check-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,7 +58,7 @@ export async function makeCheck() {
   return {
     folder,
     ports: { status, admin, prometheus, health },
-    /** In the folder, without a control plane unless one is named. */
+    /** Runs the check in the folder; without a control plane unless a flag names one. */
     run: (
       more: Readonly<Record<string, string>> = {},
       { env = {}, ...options }: CheckOptions = {},
@@ -70,12 +70,15 @@ export async function makeCheck() {
   };
 }
 
-/** What is wrong, of one check. */
+/** Returns the findings of one check that are not `ok`. */
 export function flawsOf(check: string, { findings }: Checked): readonly Finding[] {
   return findings.filter((finding) => finding.check === check && finding.level !== 'ok');
 }
 
-/** A finding of that flaw, with those words, which leads to its section. */
+/**
+ * Returns a matcher of a finding with that flaw and those words, whose link leads to the flaw's
+ * section.
+ */
 export function flawed(level: 'warn' | 'fail', flaw: CheckFlaw, what: RegExp, fix = /\S/): unknown {
   return expect.objectContaining({
     level,
@@ -85,7 +88,7 @@ export function flawed(level: 'warn' | 'fail', flaw: CheckFlaw, what: RegExp, fi
   });
 }
 
-/** Whether that command may be run here, as a namespace needs it. */
+/** Whether a command that becomes another one, such as `unshare`, can be run here. */
 export function isPermitted(...command: readonly string[]): boolean {
   return spawnSync(command[0] ?? '', [...command.slice(1), 'true']).status === 0;
 }

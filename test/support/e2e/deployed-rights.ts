@@ -7,7 +7,10 @@ const file = 'deploy/kubernetes/control-plane.yaml';
 const deployed = (): readonly Resource[] =>
   parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as Resource);
 
-/** The rights of the control plane; without the rules that name a text, if there is one. */
+/**
+ * Returns the RBAC resources of the control plane. Leaves out the rules that contain the text
+ * `without`, unless it is undefined.
+ */
 export const deployedRights = (without?: string): readonly Resource[] =>
   deployed()
     .filter(({ apiVersion }) => apiVersion.startsWith('rbac.'))

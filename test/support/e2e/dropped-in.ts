@@ -19,19 +19,22 @@ import { type RunningAgent, startAgent } from './rig.ts';
 export interface DroppedIn {
   readonly agent: RunningAgent;
   ready(): Promise<Answer>;
-  /** What Envoy's admin endpoint says. */
+  /** Resolves to the answer of Envoy's admin endpoint. */
   admin(path: string): Promise<Answer>;
-  /** Runs the program once more in the same pod. */
+  /** Runs the program once more in the same pod; resolves to its exit code. */
   run(...args: readonly string[]): Promise<number | null>;
   dispose(): Promise<void>;
 }
 
-/** Puts the folder of a pod in the place of the machine's, then becomes the command. */
+/**
+ * The shell script that mounts the folders of a pod over those of the machine, then becomes the
+ * command.
+ */
 const asPod = `
 mount --bind /usr/local/bin "$0/machine" && mount --bind "$0/usr/local/bin" /usr/local/bin && mount --bind "$0/etc" /etc || exit 99
 exec "$@"`;
 
-/** Starts the agent, as `by` would. */
+/** Starts the agent with the arguments, variables and files of an injected container. */
 export async function dropIn(
   kube: Mesh,
   network: Network,
@@ -55,7 +58,7 @@ export async function dropIn(
   mkdirSync(path('etc/istio/proxy'), { recursive: true });
   symlinkSync(realEnvoy(), path('usr/local/bin/envoy'));
   if (by.discoveryHost.startsWith('istio-pilot')) {
-    mkdirSync(path('etc/certs')); // Citadel's
+    mkdirSync(path('etc/certs')); // the folder of Citadel's certificates
     writeCertificates(path('etc/certs'), await (await certificateAuthority()).issue());
   }
 

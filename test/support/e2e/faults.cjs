@@ -1,6 +1,6 @@
-// Loaded into an agent before its own code: a file in $FAULTS, by its name and what it says, makes
-// something of Node fail once. It is removed when that is armed. What is there already is armed
-// before the agent begins.
+// Is loaded into an agent before the agent's own code. Each file in $FAULTS makes something in Node
+// fail once: its name is that of the fault, its content the fault's argument. The file is removed
+// when the fault is armed. Faults of files that exist already are armed before the agent starts.
 const crypto = require('node:crypto');
 const { existsSync, readdirSync, readFileSync, unlinkSync } = require('node:fs');
 const { Server } = require('node:net');
@@ -15,18 +15,20 @@ Server.prototype.listen = function (...args) {
     const address = this.address();
     const port = typeof address === 'string' ? basename(address, '.new') : String(address.port);
     servers.set(port, this);
-    if (doomed.delete(port)) setImmediate(breakServer, this); // after all that hear that it listens
+    if (doomed.delete(port)) setImmediate(breakServer, this); // after the other listeners
   });
   return listen.apply(this, args);
 };
 
-/** A server goes on after an error, as long as it listens: so it no longer does. */
+/**
+ * Breaks a server. A server that listens goes on after an error, so this function closes it first.
+ */
 function breakServer(server) {
   server.close();
   server.emit('error', new Error('injected: server'));
 }
 
-/** Makes the next call of a method throw whose `this` and arguments are what is looked for. */
+/** Makes a method throw at its next call with a `this` and arguments that `isMeant` accepts. */
 function throwOnce(object, name, isMeant) {
   const original = object[name];
   object[name] = function (...args) {
@@ -36,26 +38,29 @@ function throwOnce(object, name, isMeant) {
   };
 }
 
-/** Node itself makes a buffer of what it parses. */
+/**
+ * Whether a call comes from Node's own crypto, which makes a buffer of each certificate that it
+ * parses.
+ */
 function isOfNode(stack) {
   return stack.includes('node:internal/crypto');
 }
 
 const faults = {
-  /** A server that listens breaks, or will when it does. */
+  /** Breaks a server; if it does not listen yet, as soon as it does. */
   server: (port) => {
     const server = servers.get(port);
     if (server === undefined) doomed.add(port);
     else breakServer(server);
   },
-  /** Certificates cannot be packed for Envoy. */
+  /** Breaks the packing of certificates for Envoy. */
   pack: () =>
     throwOnce(
       Buffer,
       'from',
       (_, [text]) => String(text).includes('BEGIN CERTIFICATE') && !isOfNode(new Error().stack),
     ),
-  /** What has been read from files cannot be hashed, one of which is at this path. */
+  /** Breaks the hash of the files that were read, if one of them is at this path. */
   hash: (path) => {
     const { update } = Object.getPrototypeOf(crypto.createHash('sha256'));
     const hash = Object.getPrototypeOf(crypto.createHash('sha256'));
@@ -70,24 +75,24 @@ const faults = {
       throw new Error('injected: update');
     };
   },
-  /** The certificates that an Envoy serves cannot be listed. */
+  /** Breaks the list of the certificates that an Envoy serves. */
   expiry: () =>
     throwOnce(Array.prototype, 'flat', (list) =>
       list.some((read) => read?.[0]?.served !== undefined),
     ),
-  /** A hash cannot be shortened for the log. */
+  /** Breaks the short form of a hash in the log. */
   words: () =>
     throwOnce(
       String.prototype,
       'slice',
       (text, [start, end]) => text.length === 64 && start === 0 && end === 8,
     ),
-  /** What is kept of an epoch cannot be found. */
+  /** Breaks the look-up of the record of an epoch. */
   past: () =>
     throwOnce(Array.prototype, 'find', (list) =>
       list.some((record) => record?.launchedAt !== undefined),
     ),
-  /** The core cannot list its epochs, of which the next SIGUSR1 makes it think. */
+  /** Breaks the core's list of its epochs at the next SIGUSR1. */
   core: () =>
     process.prependOnceListener('SIGUSR1', () => throwOnce(Array.prototype, 'flatMap', () => true)),
   uncaught: () =>

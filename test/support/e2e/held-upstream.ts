@@ -2,14 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server behind Envoy whose answers wait from the start, until it is opened. */
+/** A server behind Envoy. Its answers wait until {@link HeldUpstream.open} is called. */
 export interface HeldUpstream {
   readonly port: number;
-  /** Resolves when the next request has come. */
+  /** Resolves when the next request arrives. */
   asked(): Promise<unknown>;
-  /** Answers all that wait, with {@link heldAnswer}, and from now on whoever asks. */
+  /**
+   * Answers all waiting requests, and from now on each new one at once, with {@link heldAnswer}.
+   */
   open(): void;
-  /** From now on answers wait. */
+  /** Makes answers wait from now on. */
   hold(): void;
   close(): void;
 }

@@ -16,13 +16,13 @@ import { basename, dirname, join } from 'node:path';
 import { Copy, type Dockerfile, DockerfileParser } from 'dockerfile-ast';
 import { builtGuard } from '../built-guard.ts';
 
-/** The root file system of the image, made as the container file says, without a daemon. */
+/** The root file system of the image, built from the container file without a daemon. */
 export interface Image {
   readonly root: string;
-  /** What is started, before the arguments of `CMD`. */
+  /** The command that starts the program, before the arguments of `CMD`. */
   readonly entry: readonly string[];
   readonly user: string;
-  /** The paths in it that can be executed, libraries left out. */
+  /** The paths of its executable files, without libraries. */
   readonly programs: readonly string[];
   dispose(): void;
 }
@@ -31,7 +31,7 @@ export const containerFile = readFileSync('deploy/Containerfile', 'utf8');
 
 const executable = `executable/pilot-agent-linux-${process.arch}`;
 
-/** The words of the last instruction of that name. */
+/** Returns the words of the last instruction of that name. */
 export function wordsOf(file: Dockerfile, name: string): readonly string[] {
   const instruction = file
     .getInstructions()
@@ -41,10 +41,11 @@ export function wordsOf(file: Dockerfile, name: string): readonly string[] {
 }
 
 /**
- * Makes the files of the last stage. Those of other stages are what this machine has; the base is
- * what the programs are linked with. Undefined where the guard cannot be built.
+ * Makes the files of the last stage. Files of other stages are copied from this machine; the base
+ * consists of the libraries that the programs are linked with. Undefined if the guard cannot be
+ * built.
  *
- * @param envoy the program that the stage of Envoy has
+ * @param envoy the path of the program that replaces the stage of Envoy
  */
 export function makeImage(envoy: string): Image | undefined {
   const root = mkdtempSync(join(tmpdir(), 'pilot-agent-image-'));
@@ -69,7 +70,7 @@ export function makeImage(envoy: string): Image | undefined {
       mkdirSync(dirname(target), { recursive: true });
       if (from === '/empty') mkdirSync(target, { mode: 0o700 });
       else if (from === executable && !existsSync(from))
-        continue; // Node and the bundle stand in for it, below
+        continue; // Node and the bundle replace it, below
       else if (from.startsWith('executable/') && !existsSync(from)) {
         if (basename(from).startsWith(basename(guard))) cpSync(guard, target);
       } else cpSync(from === '/usr/local/bin/envoy' ? envoy : from, target, { dereference: true });

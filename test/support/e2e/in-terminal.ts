@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 import { Terminal } from '@xterm/headless';
 
-/** A program in a terminal, and what a person would see of it. */
+/** A program in a terminal, and the screen that a person would see. */
 export interface InTerminal {
-  /** The lines of the screen, without spaces at their ends. */
+  /** Returns the lines of the screen, without spaces at their ends. */
   screen(): readonly string[];
-  /** The same with empty lines left out, as one text. */
+  /** Returns the lines of the screen as one text, without empty lines. */
   text(): string;
-  /** Whether it is the screen of a program that takes all of it. */
+  /** Whether the terminal shows its alternate screen, as for a program that uses all of it. */
   isOther(): boolean;
   isCursorHidden(): boolean;
   type(keys: string): void;
   resize(columns: number, lines: number): void;
-  /** Resolves when the program has ended, and the terminal shows all that it has printed. */
+  /** Resolves to the exit code when the program has ended and the terminal shows all its output. */
   readonly exit: Promise<number | null>;
-  /** Ends it, however it is. */
+  /** Closes the terminal at once, in whatever state the program is. */
   kill(): void;
 }
 

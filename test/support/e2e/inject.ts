@@ -4,13 +4,13 @@ import { eventually } from '../eventually.ts';
 import type { Rig } from './rig.ts';
 
 /**
- * What can be made to fail once in a real agent, by something of Node that throws: see
+ * A fault that can be injected once into a real agent, in a function or a server of Node: see
  * `faults.cjs`.
  */
 export type Fault =
   'server' | 'pack' | 'hash' | 'expiry' | 'words' | 'past' | 'core' | 'uncaught' | 'rejection';
 
-/** The environment of an agent that faults can be injected into. */
+/** Returns the environment of an agent that faults can be injected into. */
 export function faultEnv(rig: Rig): NodeJS.ProcessEnv {
   return {
     NODE_OPTIONS: `--require ${resolve('test/support/e2e/faults.cjs')}`,
@@ -29,8 +29,8 @@ export function arm(rig: Rig, fault: Fault, given = ''): void {
 }
 
 /**
- * Injects a fault into the agent of a rig that has {@link faultEnv}; resolves when it is armed, or
- * has happened.
+ * Injects a fault into the agent of a rig that has {@link faultEnv}; resolves when the fault is
+ * armed or has happened.
  */
 export async function inject(rig: Rig, fault: Fault, given = ''): Promise<void> {
   arm(rig, fault, given);

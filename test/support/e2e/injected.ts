@@ -1,15 +1,15 @@
-/** The container of the proxy in a pod that an injector of Istio, or its chart, has made. */
+/** The container of the proxy in a pod that Istio's injector or chart has made. */
 export interface Injected {
-  /** What has made it. */
+  /** The injector or the chart that has made it. */
   readonly by: string;
-  /** Of `pilot-agent`. */
+  /** The arguments of `pilot-agent`. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What is mounted besides, by its path. */
+  /** The contents of other mounted files, by path. */
   readonly files: Readonly<Record<string, string>>;
-  /** Where the control plane is. */
+  /** The host of the control plane. */
   readonly discoveryHost: string;
-  /** What the log warns of at the start, and nothing else. */
+  /** All warnings in the log at the start. */
   readonly warnings: readonly string[];
 }
 
@@ -28,14 +28,14 @@ const folders = [
 const times = ['--drainDuration', '45s', '--parentShutdownDuration', '1m0s'];
 const idle = (flag: string) => `--${flag} has no effect, and is ignored`;
 
-/** By the charts of 1.1 and 1.4. */
+/** The variables that the charts of 1.1 and 1.4 set. */
 const byHelm = {
   ISTIO_META_POD_NAME: 'web-0',
   ISTIO_META_CONFIG_NAMESPACE: namespace,
   ISTIO_META_INTERCEPTION_MODE: 'REDIRECT',
   ISTIO_METAJSON_LABELS: labels,
 };
-/** By all injectors from 1.5 on. */
+/** The variables that all injectors from 1.5 on set. */
 const byIstiod = {
   PILOT_CERT_PROVIDER: 'istiod',
   CA_ADDR: 'istiod.istio-system.svc:15012',
@@ -54,7 +54,7 @@ const podInfo = {
   'etc/istio/pod/annotations': 'prometheus.io/scrape="true"\nsidecar.istio.io/inject="true"',
 };
 
-/** Their flags and variables as they are: nothing is put in or left out. */
+/** The containers with their original flags and variables: nothing is added or left out. */
 export const injectedPods: readonly Injected[] = [
   {
     by: 'the chart of Istio 1.1',

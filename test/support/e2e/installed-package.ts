@@ -13,21 +13,21 @@ import { dirname, join, resolve } from 'node:path';
 
 /** A project that has installed this package. */
 export interface InstalledPackage {
-  /** Of the project. */
+  /** The folder of the project. */
   readonly folder: string;
-  /** Of the package in it. */
+  /** The folder of the package in the project. */
   readonly root: string;
   readonly tarball: Buffer;
-  /** What npm put beside it. */
+  /** The names of everything that npm installed beside the package. */
   readonly others: readonly string[];
   dispose(): void;
 }
 
 /**
- * Packs this package, and installs it in a project elsewhere, with no registry to be had: what it
- * lacked would not be there.
+ * Packs this package, and installs it in a project elsewhere without a registry. So anything that
+ * the package lacks is missing there.
  *
- * @param more packages that the project has of its own; each is a link to the one that is here
+ * @param more the project's own packages; each is a link to the package that is installed here
  */
 export function installPackage(more: readonly string[] = []): InstalledPackage {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-installed-'));

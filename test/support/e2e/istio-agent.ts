@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Unpacks a real program, and prints its path. */
+/** The script that unpacks a real program and prints its path. */
 const getPeer = resolve('../shared/peers/get');
-/** Whether Istio's own agent is there. */
+/** Whether Istio's own agent is available. */
 export const hasIstioAgent = existsSync(getPeer);
 
 /** Istio's own agent in the folder of a pod. */
@@ -31,7 +31,7 @@ const grpc = (name: string, pipe: string) => ({
   },
 });
 
-/** Puts Istio's agent, 1.30, and a template into the folder of a pod. */
+/** Puts Istio's agent 1.30 and a template into the folder of a pod. */
 export function istioAgent(folder: string, configPath: string): IstioAgent {
   const [program, template] = [join(folder, 'pilot-agent'), join(folder, 'bootstrap.tmpl')];
   copyFileSync(execFileSync(getPeer, ['pilot-agent-1.30'], { encoding: 'utf8' }).trim(), program);
@@ -55,7 +55,7 @@ export function istioAgent(folder: string, configPath: string): IstioAgent {
       ],
     },
   };
-  // The metadata is JSON, not a text.
+  // The metadata is a JSON object, not a string.
   writeFileSync(template, JSON.stringify(bootstrap).replace('"METADATA"', '{{ .meta_json_str }}'));
   return { program, template };
 }

@@ -13,10 +13,10 @@ export const namespace = 'shop';
 
 export const identity = (name: string) => `spiffe://cluster.local/ns/${namespace}/sa/${name}`;
 
-/** The host of the service of a pod, with its port. */
+/** Returns the host of the service of a pod, with its port. */
 export const hostOf = (name: string) => `${name}.${namespace}.svc.cluster.local:${ports.service}`;
 
-/** No pod of the namespace takes plain text. */
+/** The policy by which no pod of the namespace accepts plain text. */
 export const strict = {
   apiVersion: 'security.istio.io/v1',
   kind: 'PeerAuthentication',
@@ -24,22 +24,25 @@ export const strict = {
   spec: { mtls: { mode: 'STRICT' } },
 };
 
-/** A control plane in the place of istiod, over a real API, with pods around it. */
+/** A control plane that replaces istiod, over a real API, and the pods around it. */
 export interface IstiodPlace {
   readonly kube: KubeServer;
   readonly network: Network;
   readonly program: KubeDiscovery;
   /** The identities to which it has issued certificates. */
   readonly issued: () => ReadonlySet<unknown>;
-  /** Resolves to a pod of the namespace when it is ready; it ends with the test. */
+  /** Resolves to a new pod of the namespace when it is ready; the pod ends with the test. */
   readonly sidecar: (name: string, agentOf?: 'Istio') => Promise<SidecarPod>;
-  /** The same for a gateway with Istio's agent: Gateways select it by its label `app`. */
+  /**
+   * Resolves to a gateway with Istio's agent in the same way. Gateways select it by its label
+   * `app`.
+   */
   readonly gateway: (name: string) => Promise<SidecarPod>;
 }
 
 /**
- * Starts one before the tests of a file, and ends it after them. The answer of the function that is
- * returned is valid in the tests.
+ * Starts such a control plane before the tests of a file, and ends it after them. The result of the
+ * returned function is valid in the tests.
  *
  * @param prepare writes into the folder in which the control plane is started
  */

@@ -18,30 +18,30 @@ import { eventually } from '../eventually.ts';
 
 /** A real control plane over a folder of Istio resources. */
 export interface Istiod {
-  /** Of YAML files. */
+  /** The folder of its YAML files. */
   readonly folder: string;
   /**
-   * Starts it, or starts it again; resolves when it takes connections on its port and the next one.
-   * Rejects with the end of what it has printed if it does not.
+   * Starts it, or starts it again. Resolves when it accepts connections on its port and the next
+   * one; otherwise rejects with the end of its output.
    */
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
-   * Makes `host` a service that the sidecar listens for on `port` and that is at
+   * Makes `host` a service. The sidecar listens for it on `port`; its endpoint is
    * 127.0.0.1:`target`.
    */
   serve(host: string, port: number, target: number): void;
-  /** Gives it a resource of Istio, as a file of this name. */
+  /** Writes a resource of Istio to a file of this name. */
   put(name: string, resource: object): void;
-  /** Takes away what {@link serve} or {@link put} has given it. */
+  /** Removes a file that {@link serve} or {@link put} has written. */
   remove(name: string): void;
   dispose(): Promise<void>;
 }
 
 /**
- * `program` is run as `program FOLDER PORT`; it takes the two ports after `port` too.
+ * Makes an istiod that is run as `program FOLDER PORT`. It uses the two ports after `port` too.
  *
- * @param mesh more of its MeshConfig, as YAML
+ * @param mesh the YAML that is appended to its MeshConfig
  * @param networks its MeshNetworks, as YAML
  */
 export function makeIstiod(program: string, port: number, mesh = '', networks = ''): Istiod {
@@ -53,7 +53,10 @@ export function makeIstiod(program: string, port: number, mesh = '', networks = 
     writeFileSync(join(home, 'etc/istio/config/meshNetworks'), networks);
   }
   let child: ChildProcess | undefined;
-  /** The program writes its MeshConfig to a temporary file, which istiod watches. */
+  /**
+   * Appends `mesh` to the MeshConfig, which the program writes to a temporary file that istiod
+   * watches.
+   */
   const addMesh = async (): Promise<void> => {
     const isWritten = () => readdirSync(temporary).some((name) => sizeOf(name) > 0);
     await eventually(isWritten);

@@ -19,9 +19,9 @@ export interface KubeDiscovery {
   readonly http: number;
   readonly monitoring: number;
   readonly ready: () => ReturnType<typeof ask>;
-  /** The lines of its log; those of one event, if it is named. */
+  /** Returns the lines of its log, or only those of one event. */
   readonly lines: (event?: string) => readonly DiscoveryLine[];
-  /** Everything that it has written. */
+  /** Returns its whole output so far. */
   readonly text: () => string;
   readonly end: () => Promise<unknown>;
   readonly kill: () => Promise<unknown>;
@@ -65,7 +65,7 @@ export async function startKubeDiscovery(
   };
 }
 
-/** Resolves to a mesh in which a control plane has the place of istiod, when it is ready. */
+/** Resolves to a mesh in which a control plane replaces istiod, when the control plane is ready. */
 export async function meshOf(kube: KubeApi, program: KubeDiscovery): Promise<Mesh> {
   await eventually(async () => (await program.ready()).status === 200);
   await eventually(() => connects(program.secure));

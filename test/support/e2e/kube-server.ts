@@ -9,12 +9,15 @@ import { connects } from '../connects.ts';
 import { eventually } from '../eventually.ts';
 import { freePorts } from '../free-ports.ts';
 
-/** Runs a Kubernetes API server, an istiod on it, and makes the folders of pods. */
+/**
+ * The path of a program. It runs a Kubernetes API server and an istiod on it, and makes the folders
+ * of pods.
+ */
 const path = resolve('../shared/peers/kube');
-/** Undefined where there is none to be had. */
+/** The path of that program; undefined if none can be had here. */
 export const kubeProgram: string | undefined = existsSync(path) ? path : undefined;
 
-/** What the API keeps. A resource without a namespace is one of the cluster. */
+/** A resource of the API. Without a namespace, it belongs to the cluster. */
 export interface Resource {
   readonly apiVersion: string;
   readonly kind: string;
@@ -22,7 +25,7 @@ export interface Resource {
     readonly name: string;
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
-    /** Of an object that the API has returned. */
+    /** The version of an object that the API has returned. */
     readonly resourceVersion?: string;
   };
   readonly [section: string]: unknown;
@@ -32,39 +35,47 @@ export interface Resource {
 export interface KubeApi {
   readonly folder: string;
   readonly port: number;
-  /** With all rights. */
+  /** The path of a kubeconfig with all rights. */
   readonly kubeconfig: string;
-  /** Resolves to what the API answers; rejects where it refuses. */
+  /** Resolves to the answer of the API; rejects if the API refuses the request. */
   ask(method: string, requestPath: string, body?: unknown, kind?: string): Promise<unknown>;
-  /** Makes a resource, or changes it; resolves to what the API has then. */
+  /** Creates or changes a resource; resolves to the resource that the API then has. */
   apply(resource: Resource): Promise<Resource>;
-  /** Sets the status of a resource, as a controller does; resolves to what the API has then. */
+  /**
+   * Sets the status of a resource, as a controller does; resolves to the resource that the API then
+   * has.
+   */
   status(resource: Resource, status: unknown): Promise<Resource>;
   remove(resource: Resource): Promise<unknown>;
   /**
-   * Puts into `place` what a pod of that service account has: token, root of the mesh, labels.
-   * Makes the namespace and the account.
+   * Puts the files of a pod of that service account into `place`: token, root of the mesh, labels.
+   * Creates the namespace and the account.
    */
   pod(place: string, namespace: string, account: string): Promise<void>;
-  /** A token of a service account; for the certificate authority, if no audience is named. */
+  /**
+   * Resolves to a token of a service account. The default audience is the certificate authority.
+   */
   token(namespace: string, account: string, audience?: string): Promise<string>;
-  /** Makes a service account, and a kubeconfig that shows its token, which is in `tokenFile`. */
+  /** Creates a service account, and a kubeconfig that uses its token from `tokenFile`. */
   account(
     namespace: string,
     account: string,
   ): Promise<{ readonly kubeconfig: string; readonly tokenFile: string }>;
 }
 
-/** One that a test has for itself, and may stop. */
+/** A Kubernetes API server that belongs to one test, which may stop it. */
 export interface KubeServer extends KubeApi {
-  /** Stops the server as a crash would: its connections break. What it keeps stays. */
+  /** Stops the server like a crash: its connections break. Its data is kept. */
   stop(): Promise<void>;
   /** Starts it, or starts it again; resolves when it answers. */
   start(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** Starts one for a test that stops it. Resolves when the API answers, after about 5 s. */
+/**
+ * Starts a Kubernetes API server for a test that stops it. Resolves when the API answers, after
+ * about 5 s.
+ */
 export async function startKubeServer(): Promise<KubeServer> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-kube-'));
   const port = await portsInARow(3);
@@ -100,7 +111,7 @@ export async function isUp(folder: string): Promise<void> {
   await eventually(() => existsSync(join(folder, 'ready')));
 }
 
-/** The API of a server that runs in `folder`. */
+/** Returns the API of a server that runs in `folder`. */
 export function kubeApi(folder: string, port: number): KubeApi {
   const kube: KubeApi = {
     folder,
@@ -180,7 +191,10 @@ export function kubeApi(folder: string, port: number): KubeApi {
   return kube;
 }
 
-/** Makes an object, with what a controller would say of it; resolves to what the API has then. */
+/**
+ * Creates or changes an object, and sets its status as a controller would, if it has one. Resolves
+ * to the object that the API then has.
+ */
 export async function applyWithStatus(
   kube: KubeApi,
   { status, ...resource }: Resource,
@@ -204,7 +218,7 @@ export function startKubeProgram(
   return spawn(kubeProgram ?? '', [verb, folder, String(port)], options);
 }
 
-/** Ends a program with all that it has started. */
+/** Ends a program and the processes that it has started. */
 export async function endKubeProgram(child: ChildProcess | undefined): Promise<void> {
   if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((done) => child.once('exit', done));
@@ -212,7 +226,7 @@ export async function endKubeProgram(child: ChildProcess | undefined): Promise<v
   await ended;
 }
 
-/** The first of `count` free ports in a row. */
+/** Resolves to the first of `count` free ports in a row. */
 export async function portsInARow(count: number): Promise<number> {
   for (;;) {
     const [first = 0, ...others] = await freePorts(count);
@@ -220,7 +234,7 @@ export async function portsInARow(count: number): Promise<number> {
   }
 }
 
-/** Where the API has a resource. */
+/** Returns the path of a resource in the API. */
 export function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Resource): string {
   const plural = kind
     .toLowerCase()

@@ -16,33 +16,33 @@ export { kubeProgram };
 
 /** A real istiod on a real Kubernetes API without nodes. */
 export interface Mesh {
-  /** Where istiod takes agents: xDS and certificates, over TLS. */
+  /** The port of istiod for xDS and certificates over TLS. */
   readonly istiodPort: number;
-  /** Where it takes them without TLS: xDS alone. */
+  /** The port of istiod without TLS, only for xDS. */
   readonly plaintextPort: number;
-  /** Makes a resource, or changes it; resolves to what the API has then. */
+  /** Creates or changes a resource; resolves to the resource that the API then has. */
   apply(resource: Resource): Promise<Resource>;
-  /** Sets what a controller would say of a resource. */
+  /** Sets the status of a resource, as a controller would. */
   status(resource: Resource, status: Readonly<Record<string, unknown>>): Promise<unknown>;
   /**
-   * Puts into `folder` what a pod of that service account has: token, root of the mesh, labels.
-   * Makes the namespace and the account.
+   * Puts the files of a pod of that service account into `folder`: token, root of the mesh, labels.
+   * Creates the namespace and the account.
    */
   pod(folder: string, namespace: string, account: string): Promise<void>;
-  /** A token of a service account for the certificate authority. */
+  /** Resolves to a token of a service account for the certificate authority. */
   token(namespace: string, account: string): Promise<string>;
 }
 
-/** One that a test has for itself, and may stop. */
+/** A mesh that belongs to one test, which may stop istiod. */
 export interface Kube extends Mesh {
-  /** Starts istiod, or starts it again; resolves when it takes connections. */
+  /** Starts istiod, or starts it again; resolves when it accepts connections. */
   startIstiod(): Promise<void>;
-  /** Its connections are refused from then on. */
+  /** Stops istiod. New connections are refused from then on. */
   stopIstiod(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** That of all files of a run; a test keeps to namespaces of its own. */
+/** Resolves to the mesh that all files of a run share. Each test uses only its own namespaces. */
 export async function sharedKube(): Promise<Mesh> {
   return meshOn(await sharedKubeApi(), await sharedIstiodPort());
 }
@@ -58,7 +58,10 @@ function meshOn(server: KubeApi, istiodPort: number): Mesh {
   };
 }
 
-/** Starts both, for a test that stops istiod. Resolves when it takes connections. */
+/**
+ * Starts a Kubernetes API server and istiod, for a test that stops istiod. Resolves when istiod
+ * accepts connections.
+ */
 export async function startKube(): Promise<Kube> {
   const istiod = await portsInARow(4);
   const server = await startKubeServer();

@@ -4,12 +4,15 @@ import { startLoad } from '../load.ts';
 import type { Rig } from './rig.ts';
 
 export interface LoadOfBoth {
-  /** Ends it; not one request has failed. */
+  /** Ends the load, and expects that no request has failed. */
   lostNothing(): Promise<void>;
   stop(): Promise<unknown>;
 }
 
-/** Requests over connections that are kept and over new ones; resolves once both are answered. */
+/**
+ * Sends requests over kept connections and over new ones. Resolves when more than 20 of each were
+ * answered.
+ */
 export async function underLoad(rig: Rig): Promise<LoadOfBoth> {
   const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 2 };
   const loads = [

@@ -18,27 +18,31 @@ import { realEnvoy } from './bad-input-program.ts';
 import { takesNodeOptions } from './program.ts';
 import type { LogLine, StartOptions } from './rig.ts';
 
-/** The place of one agent, and what can go wrong with it. */
+/** The folder of one agent, and a fault that can begin and end there. */
 export interface FaultStage {
   readonly folder: string;
-  /** How the agent is started, so that the fault can reach it. */
+  /** The options that an agent must start with, so that the fault can reach it. */
   readonly start: Pick<StartOptions, 'wrap' | 'env'>;
-  /** `pid` is the agent's, where it has been started. */
+  /** Begins the fault. `pid` is the process id of the agent; undefined if it has not started. */
   begin(pid: number | undefined): void;
   end(): void;
-  /** Before the agent's folder is removed. */
+  /** Unmounts the agent's folder, before it is removed. */
   unmount?(): void;
-  /** When no process is left. */
+  /** Removes what the fault needs, when no process is left. */
   dispose?(): unknown;
 }
 
 /** A fault of the machine that an agent and its Envoys run on. */
 export interface Fault {
-  /** Whether the machine that the tests run on lets it be made. */
+  /** Whether the fault can be made on the machine that runs the tests. */
   readonly isPossible: () => boolean;
-  /** Node itself does not start then: there is nothing to try at the start. */
+  /**
+   * Whether even Node does not start during the fault, so that a test of the start is pointless.
+   */
   readonly preventsStart?: true;
-  /** The line of the log that a restart meets; undefined where the fault does not concern it. */
+  /**
+   * The line that the agent logs at a restart during the fault; undefined if the restart succeeds.
+   */
   readonly logLine?: Pick<LogLine, 'event'> & Readonly<Record<string, unknown>>;
   readonly stage: (folder: string) => FaultStage;
 }
@@ -59,18 +63,18 @@ function mountable(): boolean {
   return possible(() => run('unshare', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'));
 }
 
-/** The agent's folder is a file system of its own. */
+/** Returns a stage in which the agent's folder is a separate file system. */
 function ownDisk(folder: string, fault: Pick<FaultStage, 'begin' | 'end'>): FaultStage {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   run('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'tmpfs', folder);
   return { folder, start: {}, ...fault, unmount: () => run('umount', '-l', folder) };
 }
 
-/** Starts a command as a member of a control group. */
+/** Returns the start of a command line that runs a command as a member of a control group. */
 const within = (group: string) =>
   ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'] as const;
 
-/** The processes of the agent are a control group of their own (version 1). */
+/** Makes a control group (version 1) for the processes of the agent. */
 export function ownGroup(controller: 'pids' | 'memory') {
   const path = join(
     '/sys/fs/cgroup',
@@ -83,7 +87,7 @@ export function ownGroup(controller: 'pids' | 'memory') {
     start: { wrap: within(path) },
     read: (file: string) => readFileSync(join(path, file), 'utf8'),
     write: (file: string, text: string) => writeFileSync(join(path, file), text),
-    dispose: () => eventually(() => possible(() => rmdirSync(path))), // the last process is on its way out
+    dispose: () => eventually(() => possible(() => rmdirSync(path))), // a process may still exit
   };
 }
 
@@ -91,12 +95,18 @@ export function groupable(controller: 'pids' | 'memory'): boolean {
   return possible(() => rmdirSync(ownGroup(controller).path));
 }
 
-/** Of a container of moderate size, in bytes. */
+/** The memory limit of a container of moderate size, in bytes. */
 const memoryLimit = 160 << 20;
-/** What is left of it lets live what runs, and no Envoy besides. */
+/**
+ * The memory that the fault leaves free, in bytes: enough for the running processes, too little for
+ * another Envoy.
+ */
 const memoryLeft = 8 << 20;
 
-/** Something else in the agent's container holds so much memory that little is left. */
+/**
+ * Returns a stage in which a file fills the memory of the agent's container, so that only
+ * {@link memoryLeft} is free.
+ */
 function littleMemory(folder: string): FaultStage {
   const group = ownGroup('memory');
   group.write('memory.limit_in_bytes', String(memoryLimit));
@@ -124,8 +134,9 @@ function littleMemory(folder: string): FaultStage {
 }
 
 /**
- * Another user than root, who may read all files and sees no process but its own. Envoy is where it
- * may execute it, for `access(2)` looks at no capability of such a user.
+ * Returns the start of a command line for a user other than root. The user may read all files, and
+ * sees only its own processes. Envoy is mounted at a place at which the user may execute it,
+ * because `access(2)` ignores the capabilities of such a user.
  */
 const hidden = (envoy: string, place: string) =>
   [
@@ -185,7 +196,8 @@ function clock(hours: number): Fault {
 }
 
 /**
- * The lowest number at which a process has no file open: with that as its limit it can open none.
+ * Returns the lowest number at which a process has no open file. With that number as its limit, the
+ * process can open no file.
  */
 function freeDescriptor(pid: number): number {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
@@ -196,7 +208,10 @@ function freeDescriptor(pid: number): number {
   );
 }
 
-/** The agent can open no file. What it closes meanwhile makes no room. */
+/**
+ * Returns a stage in which the agent can open no file. If the agent closes files meanwhile, the
+ * limit is lowered.
+ */
 function noDescriptors(folder: string): FaultStage {
   let limited: number | undefined;
   let lowest = Infinity;

@@ -7,9 +7,9 @@ import { connects } from '../connects.ts';
 import { eventually } from '../eventually.ts';
 
 /**
- * Runs a real istiod with a MeshConfig over a folder with one file, for as long as `work` takes. It
- * takes the two ports after `port` too. `script` is that of `makeIstiod`; `get`, beside it, has the
- * program.
+ * Runs a real istiod with a MeshConfig over a folder with one file, while `work` runs. It uses the
+ * two ports after `port` too. `script` is the program of `makeIstiod`; `get`, in the same folder,
+ * unpacks istiod.
  */
 export async function withMeshIstiod<T>(
   script: string,

@@ -9,18 +9,21 @@ import type { Mesh } from './kube.ts';
 import { processesOf, type RunningAgent, startAgent, type StartOptions } from './rig.ts';
 
 export interface PodOptions {
-  /** Of the namespace, too: each pod has one of its own, and sees no other. */
+  /**
+   * The name of the pod and of its namespace. Each pod has its own namespace, and sees no other.
+   */
   readonly name: string;
-  /** Where it reaches istiod; default istiod's own port. */
+  /** The port at which it reaches istiod; default istiod's own port. */
   readonly discoveryPort?: number;
   readonly caPort?: number;
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * A pod without a network of its own: its agent has what a pod of Istio 1.26 has, other ports than
- * its neighbours, and the interception mode NONE. It has a listener of the mesh for requests to an
- * upstream, and one for requests to itself, which takes mTLS and plain requests.
+ * A pod without its own network. Its agent has the files and variables of a pod of Istio 1.26,
+ * other ports than its neighbours, and the interception mode NONE. The pod has a listener of the
+ * mesh for requests to an upstream. Another listener, for requests to the pod itself, accepts mTLS
+ * and plain text.
  */
 export interface MeshPod {
   readonly folder: string;
@@ -31,25 +34,28 @@ export interface MeshPod {
     readonly inbound: number;
   };
   readonly proxyConfig: { readonly configPath: string };
-  /** Starts the agent, or starts it again; with flags and variables of that start. */
+  /** Starts the agent, or starts it again. The flags and variables are only for that start. */
   start(flags?: readonly string[], options?: Pick<StartOptions, 'env' | 'wrap'>): RunningAgent;
   ready(): Promise<Answer>;
   /**
-   * A request through the listener for the upstream, on another port too, or through that for the
-   * application in the pod.
+   * Sends a request through the listener for the upstream, or through the listener for the
+   * application in the pod. `port` selects another port.
    */
   request(direction: 'outbound' | 'inbound', port?: number): Promise<Answer>;
-  /** Asks the agent for a hot restart. */
+  /** Requests a hot restart from the agent. */
   restart(): Promise<Answer>;
-  /** The serial of the certificate that a peer in the mesh is shown; undefined for none. */
+  /**
+   * Resolves to the serial of the certificate that a peer in the mesh receives; undefined if there
+   * is none.
+   */
   shownSerial(): Promise<string | undefined>;
   envoys(): readonly number[];
-  /** The process ids of all that was started for this pod and still lives, the agent left out. */
-  processes(): readonly number[];
   /**
-   * Makes the upstream known to the mesh on another port besides, in place of that of the same
-   * name.
+   * Returns the ids of the processes that were started for this pod and still run, except its
+   * agents.
    */
+  processes(): readonly number[];
+  /** Adds a port of the upstream to the mesh. It replaces the entry of the same name. */
   serve(port: number, name?: string): Promise<unknown>;
   dispose(): Promise<void>;
 }
@@ -59,7 +65,7 @@ export const upstreamHost = 'upstream.test';
 /** The service account of each pod. */
 export const account = 'pod';
 
-/** `target` is the port of the upstream, and of the application in the pod. */
+/** Makes a pod. `target` is the port of the upstream, and of the application in the pod. */
 export async function makePod(
   kube: Mesh,
   target: number,
@@ -167,7 +173,10 @@ export async function makePod(
   return pod;
 }
 
-/** As a sidecar of the mesh asks: by a protocol that says so. */
+/**
+ * Resolves to the serial that a sidecar of the mesh receives. The protocol `istio` (ALPN) marks the
+ * client as a sidecar.
+ */
 function shownSerial(port: number, ca: string): Promise<string | undefined> {
   return new Promise((done) => {
     const options = {

@@ -4,24 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Place } from '../relay.ts';
 
-/** A part of the network with an address of its own. */
+/** A part of the network with its own address. */
 export interface NetworkPlace {
   readonly address: string;
-  /** Starts a command here. */
+  /** The start of a command line that runs a command here. */
   readonly enter: readonly string[];
-  /** Passes connections on to here, or from here, by programs that run here as root. */
+  /** Forwards connections to here, or from here, by a program that runs here as root. */
   relay(routes: readonly (readonly [from: Place, to: Place])[]): Promise<void>;
-  /** Sends what comes in and goes out to the ports of a sidecar that runs as that user. */
+  /**
+   * Redirects inbound and outbound connections to the ports of a sidecar that runs as that user.
+   */
   capture(user: number): void;
 }
 
-/** Namespaces of the kernel on one bridge. The machine has no interface in it. */
+/**
+ * Network namespaces of the kernel on one bridge. The machine itself has no interface in the
+ * network.
+ */
 export interface Network {
-  /** For what belongs to it. */
+  /** The folder for files that belong to the network. */
   readonly folder: string;
-  /** The first one has the bridge: it is a machine without a sidecar. */
+  /** The first place, which has the bridge. It is a machine without a sidecar. */
   readonly outside: NetworkPlace;
-  /** `hosts` are names that mean the loopback address there. */
+  /** Makes a place. The names `hosts` mean the loopback address there. */
   place(name: string, hosts: readonly string[]): NetworkPlace;
   dispose(): void;
 }
@@ -30,14 +35,15 @@ const ip = (...args: readonly string[]) =>
   execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
 const probe = `pa-${process.pid}-probe`;
 
-/** Whether this machine permits networks, and whether it has what captures connections. */
+/** Whether this machine permits networks. */
 export const hasNetworks: boolean = spawnSync('ip', ['netns', 'add', probe]).status === 0;
+/** Whether this machine can also capture connections. */
 export const canCapture: boolean =
   hasNetworks &&
   spawnSync('ip', ['netns', 'exec', probe, 'nft', 'add', 'table', 'ip', 'nat']).status === 0;
 if (hasNetworks) ip('netns', 'delete', probe);
 
-/** How many networks were made: each has addresses of its own. */
+/** The number of networks that were made. Each network has its own addresses. */
 let networkCount = 0;
 
 export function makeNetwork(): Network {
@@ -51,7 +57,7 @@ export function makeNetwork(): Network {
     const number = names.push(namespace);
     const address = `${subnet}.${number}`;
     const within = (...args: readonly string[]) => ip('-n', namespace, ...args);
-    // `ip netns exec` puts these files in the place of those below /etc.
+    // `ip netns exec` mounts these files over those below /etc.
     mkdirSync(filesOf(namespace), { recursive: true });
     writeFileSync(
       join(filesOf(namespace), 'hosts'),
@@ -112,7 +118,7 @@ export function makeNetwork(): Network {
         const pids = execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' })
           .split('\n')
           .filter(Boolean);
-        // One of them may have ended since it was listed.
+        // A process may have ended since it was listed.
         spawnSync('kill', ['-KILL', ...pids]);
         ip('netns', 'delete', name);
         rmSync(filesOf(name), { recursive: true });
@@ -125,8 +131,8 @@ export function makeNetwork(): Network {
 const filesOf = (namespace: string) => join('/etc/netns', namespace);
 
 /**
- * What Istio's init container sets, for nftables. 127.0.0.6 is the sidecar on its way to the
- * application.
+ * Returns the rules of Istio's init container, for nftables. The sidecar connects to the
+ * application from 127.0.0.6.
  */
 const captured = (user: number) => `table ip sidecar {
   chain inbound {

@@ -18,19 +18,19 @@ export interface Scene {
   readonly stsPort: number;
 }
 
-/** How a part fails, and how one sees that it is at work again. */
+/** The fault of a part, and the check whether the part works again. */
 interface PartFault {
   readonly fault: Fault;
-  /** What the fault is told. */
+  /** Returns the argument of the fault. */
   readonly given?: (rig: Rig, stsPort: number) => string;
   /**
-   * What a part that is to fail runs into it by: by itself, by a new certificate, or by the next
-   * thing that happens to an epoch.
+   * The trigger of the fault once it is armed: the part itself, a new certificate, or the next
+   * event of an epoch.
    */
   readonly by: 'itself' | 'a change' | 'an epoch';
-  /** Certificates come by push. */
+  /** Whether the agent pushes certificates to Envoy. */
   readonly isPushed?: true;
-  /** Envoy's configuration names the socket of the xDS proxy. */
+  /** Whether Envoy's configuration names the socket of the xDS proxy. */
   readonly isProxied?: true;
   readonly isBack: (scene: Scene) => boolean | Promise<boolean>;
 }
@@ -65,7 +65,7 @@ export const partFaults: Readonly<Record<Part, PartFault>> = {
     isPushed: true,
     isBack: ({ rig }) => servesNewest(rig),
   },
-  // The change that it failed at is not lost.
+  // The change at which it failed is not lost.
   sources: {
     fault: 'hash',
     given: key,
@@ -90,7 +90,10 @@ export const partFaults: Readonly<Record<Part, PartFault>> = {
 
 const certificateExpires = 'istio_agent_cert_expiry_seconds\\{resource_name="file-cert:.*"\\}';
 
-/** What a port answers: the status code, 0 where nobody does, and the body. */
+/**
+ * Resolves to the answer of a port. If there is none, the status code is 0, and the body is the
+ * error.
+ */
 function answer(
   port: number,
   path: string,
@@ -104,13 +107,13 @@ function answer(
   });
 }
 
-/** What the status port says of a time series. */
+/** Resolves to the value of a time series at the status port; undefined if there is none. */
 async function metric({ ports }: Rig, series: string): Promise<string | undefined> {
   const { body } = await answer(ports.status, '/stats/prometheus');
   return new RegExp(`^${series} (\\S+)$`, 'm').exec(body)?.[1];
 }
 
-/** How often a part has failed, as the status port has it. */
+/** Resolves to the number of failures of a part that the status port reports. */
 export function failuresOf(part: Part, rig: Rig): Promise<string | undefined> {
   return metric(rig, `istio_agent_part_failures_total\\{part="${part}"\\}`);
 }
@@ -119,7 +122,7 @@ const certificate = ({ certDir }: Rig) =>
   new X509Certificate(readFileSync(join(certDir, 'cert-chain.pem')));
 const expiresAt = (rig: Rig) => Date.parse(certificate(rig).validTo) / 1_000;
 
-/** A certificate that expires at another time than those before it. */
+/** Writes a certificate that expires a minute later than the one on disk. */
 export async function writeNew(rig: Rig): Promise<void> {
   writeCertificates(
     rig.certDir,
@@ -127,12 +130,15 @@ export async function writeNew(rig: Rig): Promise<void> {
   );
 }
 
-/** Whether a new client is shown the certificate that is on disk. */
+/** Whether a new client receives the certificate that is on disk. */
 export async function servesNewest(rig: Rig): Promise<boolean> {
   return (await servedSerial(rig.ports.listen, rig.ca.rootCert)) === certificate(rig).serialNumber;
 }
 
-/** A file is written as it was, and what becomes of that is looked at for a second. */
+/**
+ * Writes the configuration file again, unchanged. Resolves to whether `isSeen` holds within a
+ * second.
+ */
 async function touched(rig: Rig, isSeen: () => boolean | Promise<boolean>): Promise<boolean> {
   writeFileSync(rig.config, readFileSync(rig.config));
   return eventually(isSeen, { within: 1_000 }).catch(() => false);
@@ -144,7 +150,7 @@ async function countsChanges(rig: Rig): Promise<boolean> {
   return touched(rig, async () => (await counted()) !== before);
 }
 
-/** Whether the agent has said one of them after the failure of a part. */
+/** Whether the agent has logged one of these events after the failure of a part. */
 function saidAfter(agent: RunningAgent, events: readonly LogEvent[]): boolean {
   const log = agent.log();
   return log

@@ -11,8 +11,8 @@ import { failuresOf, partFaults, type Scene, servesNewest, writeNew } from './pa
 import { makeRig, type Rig, type RunningAgent } from './rig.ts';
 
 /**
- * A part that fails, from the rig to the end of its agent. What is left to clear away is told to
- * `clear`.
+ * Makes a part fail, in a run from the rig to the end of its agent. `clear` receives the actions
+ * that clean up afterwards.
  */
 type Moment = (part: Part, clear: Clear) => Promise<RunningAgent>;
 
@@ -60,7 +60,7 @@ export const moments = {
     controlPlane.open();
     await agent.said('epoch.live', 1);
     if (partFaults[part].by === 'an epoch') await isToldAndBack(part, scene);
-    await agent.said('epoch.ended', 0); // in its time, whatever change has come meanwhile
+    await agent.said('epoch.ended', 0); // in its time, even if a change came meanwhile
     return goesOn(scene, loaded);
   },
 
@@ -77,7 +77,7 @@ export const moments = {
     agent.kill('SIGTERM');
     await agent.said('termination.requested');
     await injected(part, scene);
-    // What fails by an epoch fails by its end. That is told, but the status port is gone then.
+    // A fault that an epoch triggers happens at its end: it is logged, but the status port is gone.
     if (partFaults[part].by !== 'an epoch') await isToldAndBack(part, scene);
     expect(await rig.ready()).toEqual({ status: 503, body: 'draining\n' });
     await loaded.lostNothing();
@@ -89,7 +89,9 @@ export const moments = {
 
 export type MomentName = keyof typeof moments;
 
-/** Where a part has nothing to do, and why: what is to make it fail does not. */
+/**
+ * The moments at which a part has nothing to do, with the reasons: its fault is not triggered then.
+ */
 export const idle: Readonly<Partial<Record<Part, Readonly<Partial<Record<MomentName, string>>>>>> =
   {
     expiry: {
@@ -97,7 +99,7 @@ export const idle: Readonly<Partial<Record<Part, Readonly<Partial<Record<MomentN
     },
   };
 
-/** No epoch is LIVE before its control plane has answered. */
+/** The configuration with which no epoch is LIVE before its control plane has answered. */
 const awaitsClusters = {
   dynamic_resources: {
     cds_config: {
@@ -145,22 +147,27 @@ async function injected(part: Part, { rig, stsPort }: Scene): Promise<void> {
   if (by === 'a change') await writeNew(rig);
 }
 
-/** By hand, at once; with a certificate of its own, so that it can be told from the one before. */
+/** Starts an epoch by hand, at once. Its own certificate distinguishes it from the epoch before. */
 async function newEpoch({ rig, agent }: Scene): Promise<void> {
   await writeNew(rig);
   agent.kill('SIGHUP');
 }
 
-/** The failure is told, the part is at work again, and the status port counts one. */
+/**
+ * Waits until the failure is logged, the part works again, and the status port counts one failure.
+ */
 async function isToldAndBack(part: Part, scene: Scene): Promise<void> {
   await scene.agent.said('part.failed');
   await eventually(() => partFaults[part].isBack(scene));
   await eventually(async () => (await failuresOf(part, scene.rig)) === '1');
 }
 
-/** A new certificate comes to its clients, and no request fails until the agent is told to end. */
+/**
+ * Waits until clients receive a new certificate, expects that no request has failed, and ends the
+ * agent.
+ */
 async function goesOn({ rig, agent }: Scene, loaded: LoadOfBoth): Promise<RunningAgent> {
-  await eventually(() => servesNewest(rig)); // an Envoy that starts would find half of each pair
+  await eventually(() => servesNewest(rig)); // an Envoy that starts could read half of each pair
   await writeNew(rig);
   await eventually(() => servesNewest(rig));
   await loaded.lostNothing();
@@ -168,7 +175,7 @@ async function goesOn({ rig, agent }: Scene, loaded: LoadOfBoth): Promise<Runnin
   return agent;
 }
 
-/** A request that is answered when the upstream does. */
+/** Sends a request that is answered when the upstream answers; resolves to the body. */
 function request({ ports, ca }: Rig): Promise<string> {
   return new Promise((done, fail) => {
     get(

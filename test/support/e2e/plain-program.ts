@@ -10,7 +10,7 @@ const imports = {
     const { pilotAgent, source } = require('pilot-agent');`,
 };
 
-/** A source of the program: a file, of which each content is a reading. */
+/** A source of the program: a file. Each content of the file is a reading. */
 export interface PlainSource {
   readonly name: string;
   readonly path: string;
@@ -18,14 +18,15 @@ export interface PlainSource {
   readonly at?: string;
 }
 
-/** The variable that has the sources of the program. */
+/** Returns the environment variable that contains the sources of the program. */
 export function sourcesOf(...sources: readonly PlainSource[]): NodeJS.ProcessEnv {
   return { PLAIN_SOURCES: JSON.stringify(sources) };
 }
 
 /**
- * Writes programs over the installed package into a project, in the JavaScript that each Node has:
- * an agent by the command line of `pilot-agent`, with sources beside. Its log is that of a file.
+ * Writes programs that use the installed package into a project, in JavaScript that each Node runs.
+ * Each is an agent with the command line of `pilot-agent` and further sources. Its log has the form
+ * of a log file.
  */
 export function writePlainPrograms(folder: string): Readonly<Record<keyof typeof imports, string>> {
   const written = Object.entries(imports).map(([name, text]) => {

@@ -39,40 +39,39 @@ export interface AgentExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A real agent as a user starts it, with what it wrote so far. */
+/** A real agent as a user starts it, with its output so far. */
 export interface RunningAgent {
   readonly pid: number;
   readonly exit: Promise<AgentExit>;
-  /** What it wrote to its output stream: its log, and what Envoy wrote there. */
+  /** Returns its standard output: its own log, and the output of Envoy. */
   output(): string;
   errors(): string;
   log(): readonly LogLine[];
-  /** Resolves to the first line with that code, of that epoch if one is named. */
+  /** Resolves to the first line of that event; of that epoch, if one is named. */
   said(event: LogEvent, epoch?: number): Promise<LogLine>;
   kill(signal: NodeJS.Signals): void;
 }
 
 export interface StartOptions {
-  /** A command that becomes the agent, whose command line it gets. */
+  /** The start of a command line that becomes the agent. The agent's command line follows it. */
   readonly wrap?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly output?: number;
-  /** Its working directory, below which the pod's files are; default the project's. */
+  /** Its working directory, which contains the pod's files; default the project's. */
   readonly cwd?: string;
   /**
-   * Without `--customConfigFile`: the agent makes the bootstrap. Its listeners are on
-   * `ports.prometheus` and `ports.health`.
+   * Whether the agent makes the bootstrap, without `--customConfigFile`. The listeners of the
+   * bootstrap are on `ports.prometheus` and `ports.health`.
    */
   readonly generated?: boolean;
-  /** Default `sidecar`. */
+  /** The role of the proxy; default `sidecar`. */
   readonly role?: string;
   /** The path of another build of the agent, for Node. */
   readonly program?: string;
 }
 
 /**
- * A folder with certificates and an Envoy configuration, ports that are free, and agents that run
- * on them.
+ * A folder with certificates and an Envoy configuration, free ports, and the agents that use them.
  */
 export interface Rig {
   readonly folder: string;
@@ -88,27 +87,32 @@ export interface Rig {
   readonly ca: CertificateAuthority;
   readonly issued: Issued;
   start(flags?: readonly string[], options?: StartOptions): RunningAgent;
-  /** The process ids of all that was started for this rig and still lives, the agent left out. */
+  /**
+   * Returns the ids of the processes that were started for this rig and still run, except its
+   * agents.
+   */
   envoys(): readonly number[];
-  /** The files of what they share. */
+  /** Returns the files of the shared memory of these processes. */
   sharedMemory(): readonly string[];
-  /** What the status port answers to a probe. */
+  /** Resolves to the answer of the status port to a readiness probe. */
   ready(): Promise<Answer>;
   post(port: number, path: string): Promise<number>;
   dispose(): Promise<void>;
 }
 
-/** The short times that tests run with; the log is JSON, since the output is a file. */
+/** The flags for short times in tests. The log is JSON because the output is a file. */
 const quick = ['--minDelay', '300ms', '--drainDuration', '1s', '--parentShutdownDuration', '2s'];
 
 export async function makeRig(
   options: Partial<EnvoyConfigOptions> & {
     readonly plain?: boolean;
-    /** The listener takes the secret of this name from the agent. */
+    /** The name of the secret that the listener requests from the agent. */
     readonly secret?: string;
-    /** It also takes the roots of its clients, and admits no client without a certificate. */
+    /**
+     * The name of the secret with the roots of clients. If it is set, clients need a certificate.
+     */
     readonly clientRoots?: string;
-    /** The configuration names the socket of the xDS proxy. */
+    /** Whether the configuration names the socket of the xDS proxy. */
     readonly isProxied?: boolean;
   } = {},
 ): Promise<Rig> {
@@ -201,7 +205,7 @@ export async function makeRig(
   return rig;
 }
 
-/** The environment that names the watched certificates. */
+/** Returns the environment that names the watched certificates. */
 export function certificateEnv(certDir: string): NodeJS.ProcessEnv {
   return Object.fromEntries(
     ['SERVER', 'CLIENT'].flatMap((side) => [
@@ -217,11 +221,11 @@ interface StartPlace {
   readonly cwd?: string | undefined;
   readonly wrap?: readonly string[];
   readonly program?: string | undefined;
-  /** Another agent, instead of a build of ours. */
+  /** The command of another agent, which replaces our build. */
   readonly command?: readonly string[];
 }
 
-/** Starts the program; what it writes is kept below `folder`. */
+/** Starts the program. Its output goes to files below `folder`, unless `output` is set. */
 export function startAgent(
   folder: string,
   args: readonly string[],
@@ -279,7 +283,7 @@ export function startAgent(
   return agent;
 }
 
-/** The process ids of all that has `folder` in its command line. */
+/** Returns the ids of the running processes that have `folder` in their command lines. */
 export function processesOf(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -299,7 +303,10 @@ function read(path: string): string {
   }
 }
 
-/** What outlives its agent on purpose, and what Envoy leaves in shared memory. */
+/**
+ * Kills the Envoys that outlive their agent on purpose, and removes the files that they leave in
+ * shared memory.
+ */
 function killKept(pids: readonly number[]): void {
   const files = sharedBy(pids);
   for (const pid of pids) signal(pid, 'SIGKILL');

@@ -5,9 +5,9 @@ import { makeRig } from './rig.ts';
 
 export interface RotationsUnderLoad {
   readonly rotations: number;
-  /** Spread over the rotations, both modes taken together. */
+  /** The number of requests over all rotations, in both modes together. */
   readonly requests: number;
-  /** In ms, for all of it. */
+  /** The time limit of the whole run, in ms. */
   readonly timeoutMs: number;
   readonly onRotation?: (rotation: number, sent: number) => void;
 }
@@ -16,7 +16,7 @@ const modes = ['keep-alive', 'new-connection'] as const satisfies readonly LoadO
 
 /**
  * Sends requests to an Envoy, in both modes at once, while its agent restarts it for one
- * certificate after the other.
+ * certificate after another.
  */
 export async function rotateUnderLoad({
   rotations,
@@ -29,8 +29,8 @@ export async function rotateUnderLoad({
     const agent = rig.start(['--minDelay', '0s']);
     await agent.said('epoch.live', 0);
     const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, maxDuration: timeoutMs };
-    // A handshake costs as much as dozens of requests: new connections come at a moderate pace
-    // beside them.
+    // A handshake costs as much as dozens of requests, so clients open new connections at a
+    // moderate pace.
     const loads = modes.map((mode) =>
       startLoad({ ...to, mode, clients: 8, ...(mode === 'new-connection' && { pause: 50 }) }),
     );

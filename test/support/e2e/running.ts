@@ -9,15 +9,15 @@ export interface Line {
   readonly [field: string]: unknown;
 }
 
-/** A program that runs, with what it has logged. */
+/** A running program, with the lines that it has logged. */
 export interface Running {
   readonly lines: readonly Line[];
   readonly pid: number | undefined;
-  /** Resolves when it has ended. */
+  /** Sends a signal; resolves when the program has ended. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a program that logs JSON, with variables beside those of this process. */
+/** Starts a program that logs JSON, with variables in addition to those of this process. */
 export function startRunning(
   [file, ...before]: readonly [string, ...string[]],
   { args, env }: Command,

@@ -18,22 +18,25 @@ import { grpcDefinition } from '../../../src/shared/grpc/grpc-definition.ts';
 import { secretTypeUrl } from '../../../src/pilot-agent/secrets/sds/sds-messages.ts';
 import { eventually } from '../eventually.ts';
 
-/** The fields of a message that are given, the others as they are when empty. */
+/** The fields of a message that are set. The others are empty. */
 type Init<Schema extends DescMessage> = Exclude<MessageInitShape<Schema>, Message>;
 
 const methods = grpcDefinition(SecretDiscoveryService);
 
-/** What a stream has seen so far, and how to ask on it. */
+/** The responses of a stream so far, and the function that sends requests on it. */
 export interface TestStream<Request extends object, Response> {
   readonly answers: readonly Response[];
-  /** Why it has ended, if it has. */
+  /** Returns the reason of its end; undefined while it is open. */
   readonly ended: () => string | undefined;
   send(request: Request): void;
-  /** Resolves to the `n`th answer, from 1 on. */
+  /** Resolves to the `n`th response; the first one has number 1. */
   answer(n: number): Promise<Response>;
 }
 
-/** A client of the secret discovery server as Envoy is one, but under the hand of the test. */
+/**
+ * Returns a client of the secret discovery server that works like Envoy, but that the test
+ * controls.
+ */
 export function sdsClient(socket: string) {
   const calls: { cancel(): void }[] = [];
   const client = new Client(`unix:${socket}`, credentials.createInsecure(), {
@@ -118,7 +121,7 @@ export function sdsClient(socket: string) {
   };
 }
 
-/** What is in the resources of an answer: name → PEM of the chain and key, or of the roots. */
+/** Returns the secrets in a response: name → PEM of the chain and key, or of the roots. */
 export function secretsIn({ resources }: DiscoveryResponse): Readonly<Record<string, string>> {
   return Object.fromEntries(
     resources.map(({ value }) => {

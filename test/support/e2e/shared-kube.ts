@@ -16,7 +16,9 @@ declare module 'vitest' {
 
 type Verb = 'up' | 'istiod';
 
-/** Provides a real Kubernetes API and an istiod to a run. The first file that asks starts them. */
+/**
+ * Provides a real Kubernetes API and an istiod to a run. The first file that needs one starts it.
+ */
 export default function provideKube(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-shared-kube-'));
   project.provide('sharedKube', folder);
@@ -28,7 +30,7 @@ export default function provideKube(project: TestProject): () => void {
   return teardown;
 }
 
-/** Resolves when the API answers. */
+/** Resolves to the shared API when it answers. */
 export async function sharedKubeApi(): Promise<KubeApi> {
   const folder = inject('sharedKube');
   const port = await portOf(folder, 'up', 3);
@@ -36,7 +38,7 @@ export async function sharedKubeApi(): Promise<KubeApi> {
   return kubeApi(folder, port);
 }
 
-/** The first of the ports of istiod. Resolves when it takes connections. */
+/** Resolves to the first port of istiod, when istiod accepts connections. */
 export async function sharedIstiodPort(): Promise<number> {
   const { folder } = await sharedKubeApi();
   const port = await portOf(folder, 'istiod', 4);
@@ -44,7 +46,10 @@ export async function sharedIstiodPort(): Promise<number> {
   return port;
 }
 
-/** The first port of a program. Whoever can make its folder starts it. */
+/**
+ * Resolves to the first port of a program. The first caller starts it: only that one can make
+ * the folder `VERB.started`.
+ */
 async function portOf(folder: string, verb: Verb, count: number): Promise<number> {
   const file = join(folder, `${verb}.port`);
   if (isFirst(join(folder, `${verb}.started`))) {
@@ -73,6 +78,6 @@ function end(folder: string, verb: Verb): void {
   try {
     process.kill(-Number(readFileSync(file, 'utf8')), 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has ended already.
   }
 }

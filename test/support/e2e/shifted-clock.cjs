@@ -1,4 +1,5 @@
-// Preloaded into an agent: its clock is off by as many ms as the file SHIFTED_CLOCK says.
+// Is loaded into an agent before the agent's own code. It shifts the agent's clock by the number of
+// ms in the file $SHIFTED_CLOCK.
 const { readFileSync } = require('node:fs');
 const file = process.env.SHIFTED_CLOCK;
 const real = Date.now;

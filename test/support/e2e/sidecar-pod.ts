@@ -18,25 +18,30 @@ export type InterceptionMode = 'NONE' | 'REDIRECT';
 export interface SidecarOptions {
   readonly name: string;
   readonly namespace: string;
-  /** The name of its service account and of its Service; that of the pod, if left out. */
+  /** The name of its service account and of its Service; default the name of the pod. */
   readonly app?: string;
-  /** The name of the control plane; that of istiod, if left out. */
+  /** The name of the control plane; default the name of istiod. */
   readonly control?: string;
-  /** The hosts that its sidecar sees without capture; those of its namespace, if left out. */
+  /** The hosts that its sidecar sees without capture; default the hosts of its namespace. */
   readonly sees?: readonly string[];
-  /** With `starting` nobody calls it before `serve`. */
+  /**
+   * The state of its endpoint. If it is `starting`, no client calls the endpoint before `serve`.
+   */
   readonly endpoint?: 'ready' | 'starting';
   readonly mode: InterceptionMode;
-  /** `router`: a gateway, which serves what a Gateway selects it for; a sidecar, if left out. */
+  /**
+   * The role of the proxy; by default a sidecar. A `router` is a gateway, which serves the Gateways
+   * that select it.
+   */
   readonly role?: 'router';
-  /** Whose agent runs in it; ours, if left out. */
+  /** The project whose agent runs in it; default ours. */
   readonly agentOf?: 'Istio';
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * A pod with a network of its own, as Istio 1.26 makes it: the default ports, the user of the
- * sidecar, an application, and a Service.
+ * A pod with its own network, as Istio 1.26 makes it: the default ports, the user of the sidecar,
+ * an application, and a Service.
  */
 export interface SidecarPod {
   readonly name: string;
@@ -44,31 +49,35 @@ export interface SidecarPod {
   readonly address: string;
   readonly agent: RunningAgent;
   ready(): Promise<Answer>;
-  /** Asks the agent for a hot restart. */
+  /** Requests a hot restart from the agent. */
   restart(): Promise<Answer>;
-  /** What Envoy's admin endpoint says. */
+  /** Resolves to the answer of Envoy's admin endpoint. */
   admin(path: string): Promise<Answer>;
-  /** Of its Service. */
+  /** The address of its Service. */
   readonly serviceIp: string;
-  /** Tells the API that its endpoint is ready. */
+  /** Marks its endpoint as ready in the API. */
   serve(): Promise<unknown>;
   /**
-   * A Unix socket: what comes there goes on as the application's own connection to that Service.
+   * Resolves to the path of a Unix socket. A connection to it is forwarded as the application's own
+   * connection to that Service.
    */
   connection(to: SidecarPod): Promise<string>;
   dispose(): Promise<void>;
 }
 
-/** Of Istio's sidecar. */
+/** The user id of Istio's sidecar. */
 const user = 1337;
 const controlOfIstio = 'istiod.istio-system.svc';
-/** Of each Service; and of the application of each pod. */
+/** The port of each Service, and of the application of each pod. */
 export const ports = { service: 8000, application: 8080 };
 
-/** A parent drains for 15 s, and ends after 20 s. */
+/** The times of a parent: it drains for 15 s, and ends after 20 s. */
 const times = { drainDuration: '15s', parentShutdownDuration: '20s' };
 
-/** Starts the agent, too. The application answers by the headers that it was sent, as JSON. */
+/**
+ * Makes a pod and starts its agent. The application answers with the headers of the request, as
+ * JSON.
+ */
 export async function makeSidecar(
   kube: Mesh,
   network: Network,
@@ -168,7 +177,8 @@ export async function makeSidecar(
 }
 
 /**
- * A command that becomes another one, as a user. Node and the program may be where only root looks.
+ * Returns the start of a command line that runs a command as a user. The user may read all files,
+ * because Node and the program may be in folders that only root may read.
  */
 export const asUser = (id: number): readonly string[] => [
   'setpriv',
@@ -180,8 +190,8 @@ export const asUser = (id: number): readonly string[] => [
 ];
 
 /**
- * Tells the API what a deployment, its controllers and the kubelet would tell it of the pod;
- * resolves to the address of its Service.
+ * Creates the resources of the pod in the API, with their status, as a deployment, its controllers
+ * and the kubelet would. Resolves to the address of its Service.
  */
 async function announce(kube: Mesh, options: SidecarOptions, address: string): Promise<string> {
   const { name, namespace, mode, role, app = name, endpoint = 'ready' } = options;
@@ -217,7 +227,7 @@ async function announce(kube: Mesh, options: SidecarOptions, address: string): P
   return (service['spec'] as { readonly clusterIP: string }).clusterIP;
 }
 
-/** The EndpointSlice of a pod. */
+/** Returns the EndpointSlice of a pod. */
 const endpointOf = (
   { name, namespace, app = name }: SidecarOptions,
   address: string,
@@ -237,7 +247,10 @@ const endpointOf = (
   ports: [{ name: 'http', port: ports.application, protocol: 'TCP' }],
 });
 
-/** Without capture a sidecar listens only for what it is told to. */
+/**
+ * Creates the Sidecar resource of a pod without capture. It names the port and the hosts for which
+ * the sidecar listens.
+ */
 async function bindToPorts(
   kube: Mesh,
   { name, namespace, sees = ['./*'] }: SidecarOptions,

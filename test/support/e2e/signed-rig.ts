@@ -4,13 +4,15 @@ import { UnsecuredJWT } from 'jose';
 import { type CaServer, startCaServer } from '../ca-server.ts';
 import { makeRig, type Rig, type RunningAgent } from './rig.ts';
 
-/** A rig whose agent has its certificate from an authority. */
+/** A rig whose agent gets its certificate from a certificate authority. */
 export interface SignedRig {
   readonly rig: Rig;
   readonly authority: CaServer;
   /** The file of the agent's token. */
   readonly token: string;
-  /** `program`: the path of another program for Node that takes the same command line. */
+  /**
+   * Starts the agent. `program` is the path of another program for Node with the same command line.
+   */
   start(env?: NodeJS.ProcessEnv, flags?: readonly string[], program?: string): RunningAgent;
   dispose(): Promise<void>;
 }
@@ -18,7 +20,7 @@ export interface SignedRig {
 const variables = ['SERVER', 'CLIENT'].flatMap((side) =>
   ['CERT_CHAIN', 'KEY', 'ROOT_CERT'].map((file) => `ISTIO_META_TLS_${side}_${file}`),
 );
-/** No file is named, and none is there. */
+/** The environment that names no certificate file. Only the root is in `etc/certs`. */
 const unnamed = Object.fromEntries(variables.map((name) => [name, '']));
 
 export async function makeSignedRig(): Promise<SignedRig> {

@@ -1,4 +1,4 @@
-// Loaded before a program: at SIGUSR2 it throws what nobody catches.
+// Is loaded before a program. At SIGUSR2 it throws an error that no code catches.
 process.on('SIGUSR2', () => {
   setImmediate(() => {
     throw new Error('thrown later');

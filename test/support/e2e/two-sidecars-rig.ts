@@ -13,30 +13,32 @@ import { freePorts } from '../free-ports.ts';
 import { program } from './program.ts';
 import { type Running, startRunning } from './running.ts';
 
-/** A control plane and two sidecars, real ones, over a folder of YAML. */
+/** A real control plane over a folder of YAML, and two real sidecars. */
 export interface TwoSidecarsRig {
   readonly folder: string;
-  /** What {@link TwoSidecarsRig.startAgents} starts. */
+  /** The commands that {@link TwoSidecarsRig.startAgents} runs. */
   readonly agents: TwoSidecars['agents'];
   readonly configDir: string;
   readonly ports: MeshPorts;
-  /** The control plane, again where it was ended. */
+  /** Starts the control plane, or starts it again after its end. */
   startDiscovery(more?: readonly string[], env?: Readonly<Record<string, string>>): Running;
-  /** The one of the client asks in this variant of xDS; the other one for the whole. */
+  /**
+   * Starts both agents. The client's agent uses this variant of xDS; the other agent uses `whole`.
+   */
   startAgents(
     variant?: 'delta' | 'whole',
     clientEnv?: Readonly<Record<string, string>>,
   ): readonly Running[];
-  /** Writes a file of the folder as an editor does: a new one takes the place of the old one. */
+  /** Writes a file of the folder as an editor does: a new file replaces the old one. */
   write(name: string, text: string): void;
   read(name: string): string;
-  /** What `/debug/NAME` says. */
+  /** Resolves to the answer of `/debug/NAME`. */
   debug<T>(name: string): Promise<T>;
-  /** What the metrics say: the value of a row; undefined where there is none. */
+  /** Resolves to the value of a row of the metrics; undefined if there is none. */
   metric(row: string): Promise<number | undefined>;
-  /** Status and body of a request for `echo.mesh`. */
+  /** Resolves to the status and body of the answer to a request for `echo.mesh`. */
   ask(path?: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** The same of the sidecar of `echo` itself, in plain text. */
+  /** Sends such a request in plain text to the sidecar of `echo` itself. */
   askPlain(): Promise<Answer>;
   dispose(): Promise<void>;
 }

@@ -5,28 +5,29 @@ import { eventually } from '../eventually.ts';
 import { type LoadResult, startLoad } from '../load.ts';
 import { makeRig } from './rig.ts';
 
-/** One agent of several that follow each other over the same Envoys. */
+/** One of several agents that take over the same Envoys, one after another. */
 interface Held {
-  /** The process that it has taken over; undefined for the first agent. */
+  /** The id of the process that it has taken over; undefined for the first agent. */
   readonly adopted: number | undefined;
-  /** The process that it has left. */
+  /** The id of the process that it has left running. */
   readonly left: number | undefined;
-  /** What it has warned of, by code. */
+  /** The events that it has logged as warnings or errors, except the log of Envoy. */
   readonly warned: readonly string[];
 }
 
 export interface Upgrades {
   readonly agents: readonly Held[];
-  /** Over kept connections, and over new ones. */
+  /** The load over kept connections, and the load over new ones. */
   readonly loads: readonly LoadResult[];
 }
 
 const keep = ['--keepEnvoy', '--minDelay', '0s'];
 
 /**
- * Runs one agent after the other with `--keepEnvoy`, each from a program of its own, while an Envoy
- * is under load: each takes over what the one before has left, rotates a certificate, and is ended
- * by SIGTERM. Between two agents, and below each of them, `requests` more are answered.
+ * Runs one agent after another with `--keepEnvoy`, each from its own program, while an Envoy is
+ * under load. Each agent takes over the processes that the one before has left, restarts Envoy for
+ * a new certificate, and is ended by SIGTERM. Each load completes `requests` more requests under
+ * each agent, and again after its end.
  */
 export async function upgradeUnderLoad(
   programs: readonly string[],

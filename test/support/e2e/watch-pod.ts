@@ -2,35 +2,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../ask.ts';
 import type { MeshPod } from './mesh-pod.ts';
 
-/** What a pod is like at one moment. */
+/** The state of a pod at one moment. */
 export interface Sample {
-  /** In ms, since the watch began. */
+  /** The time since the watch began, in ms. */
   readonly at: number;
   readonly ready: Answer;
-  /** What comes of a request through the listener of the mesh for the upstream. */
+  /** The answer to a request through the listener of the mesh for the upstream. */
   readonly outbound: Answer;
-  /** And of a plain request to the listener of the mesh for the pod itself. */
+  /** The answer to a plain request to the listener of the mesh for the pod itself. */
   readonly inbound: Answer;
   /**
-   * The serial that the same listener shows to a peer of the mesh. A handshake costs as much as all
-   * the rest: it is the newest that was seen.
+   * The serial of the certificate that the same listener sends to a peer of the mesh. Because a
+   * handshake costs as much as all the rest, it is the newest one that was seen.
    */
   readonly serial: string | undefined;
 }
 
 export interface Watch {
   readonly samples: readonly Sample[];
-  /** Lets the looks that are under way finish. */
+  /** Ends the watch; resolves when the looks that are under way have finished. */
   stop(): Promise<readonly Sample[]>;
 }
 
-/** In ms. */
+/** The time between two looks, in ms. */
 const every = 100;
 const second = 1_000;
-/** Each so many looks there is a handshake. */
+/** The number of looks between two handshakes. */
 const handshakes = 4;
 
-/** Looks at a pod each 100 ms. */
+/** Looks at a pod every 100 ms. */
 export function watchPod(pod: MeshPod): Watch {
   const samples: Sample[] = [];
   const looks: Promise<unknown>[] = [];
@@ -67,12 +67,12 @@ export function watchPod(pod: MeshPod): Watch {
 /** Whether the pod serves plain requests. */
 const serves = ({ outbound, inbound }: Sample): boolean =>
   outbound.status === 200 && inbound.status === 200;
-/** Whether it has its certificate, too. */
+/** Whether the pod serves plain requests and has its certificate. */
 const isWhole = (sample: Sample): boolean => serves(sample) && sample.serial !== undefined;
 
 /**
- * Where readiness says what is not so, for a second at least: a look at a moment of change sees one
- * thing before and another after it.
+ * Returns the samples from which readiness is wrong for at least a second. A single sample is no
+ * proof: during a change, it can see one thing before the change and another after it.
  */
 export function untrue(samples: readonly Sample[]): readonly string[] {
   const isWrong = (sample: Sample) => (sample.ready.status === 200) !== isWhole(sample);
@@ -86,15 +86,15 @@ export function untrue(samples: readonly Sample[]): readonly string[] {
   );
 }
 
-/** Where there was no listener, or no certificate. */
+/** Returns the samples in which a plain request failed or there was no certificate. */
 export const broken = (samples: readonly Sample[]): readonly string[] =>
   sampleLines(samples.filter((sample) => !isWhole(sample)));
 
-/** Where plain requests did not pass. */
+/** Returns the samples in which a plain request failed. */
 export const unserved = (samples: readonly Sample[]): readonly string[] =>
   sampleLines(samples.filter((sample) => !serves(sample)));
 
-/** The samples as text: those that are the same in one line. */
+/** Returns the samples as text. Equal samples share a line. */
 function sampleLines(samples: readonly Sample[]): readonly string[] {
   const spans = new Map<string, number[]>();
   for (const { at: time, ready, outbound, inbound, serial } of samples) {
