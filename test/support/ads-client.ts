@@ -13,7 +13,7 @@ import { published } from './envoy-api.ts';
 /** A resource as the published API reads it. */
 export type Published = Readonly<Record<string, unknown>>;
 
-/** All that a proxy is told, type by type. */
+/** The resources that a proxy receives, by type. */
 export type Told = Readonly<Record<XdsType, readonly Published[]>>;
 
 export interface AskingNode {
@@ -22,12 +22,15 @@ export interface AskingNode {
   readonly locality?: Uint8Array;
 }
 
-/** Routes that have gone since their listeners were sent are not answered. In ms. */
+/**
+ * The longest wait for all answers, in ms. A control plane does not answer a request for routes
+ * that were removed after it sent their listeners.
+ */
 const patience = 15_000;
 
 /**
- * Asks a control plane of this machine for all that a proxy asks for, once, as Envoy does. Rejects
- * if an answer is missing after 15 s.
+ * Requests the resources of a proxy from a control plane of this machine, once, in Envoy's order.
+ * Rejects if an answer is missing after 15 s.
  */
 export function askAll(port: number, node: AskingNode): Promise<Told> {
   const method = grpcDefinition(AggregatedDiscoveryService)['streamAggregatedResources'];
@@ -90,7 +93,7 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
   });
 }
 
-/** The routes that listeners ask for. */
+/** Returns the names of the routes that listeners request over RDS. */
 export function routeNames(listeners: readonly Published[]): readonly string[] {
   return [
     ...new Set(

@@ -3,12 +3,12 @@ import type { EpochReport } from '../../src/pilot-agent/report/epoch-report.ts';
 
 const start = Date.parse('2026-11-22T12:00:00.000Z');
 
-/** So many seconds after the agent of these reports was started. */
+/** Returns the time that is `seconds` after the start of the agent of these reports, as ISO. */
 export function atSecond(seconds: number): string {
   return new Date(start + seconds * 1_000).toISOString();
 }
 
-/** An epoch that is live, or what else is said of it. */
+/** Returns the report of an epoch that is LIVE; `fields` replace its fields. */
 export function epochReport(epoch: number, fields: Partial<EpochReport> = {}): EpochReport {
   return {
     epoch,
@@ -36,7 +36,7 @@ export function epochReport(epoch: number, fields: Partial<EpochReport> = {}): E
   };
 }
 
-/** One that was replaced, one that has crashed, one that drains, and one that serves. */
+/** Four epochs: one was replaced, one crashed, one drains, and one is LIVE. */
 export const fourEpochs: readonly EpochReport[] = [
   epochReport(0, {
     state: 'ended',
@@ -62,7 +62,7 @@ export const fourEpochs: readonly EpochReport[] = [
   epochReport(3),
 ];
 
-/** What a healthy agent of a mesh says after 5 minutes, or what else is said of it. */
+/** Returns the report of a ready agent of a mesh after 5 minutes; `fields` replace its fields. */
 export function agentReport(fields: Partial<AgentReport> = {}): AgentReport {
   return {
     at: atSecond(310),
@@ -155,7 +155,7 @@ export function agentReport(fields: Partial<AgentReport> = {}): AgentReport {
   };
 }
 
-/** That is not ready, for all the reasons that there are. */
+/** The report of an agent that is neither ready nor live, with every kind of trouble. */
 export const inTrouble: AgentReport = agentReport({
   phase: 'draining',
   ready: {

@@ -9,47 +9,50 @@ import type { AdoptedEpoch, Exit, Launch } from '../../src/epochs/ports.ts';
 import { reducer } from '../../src/epochs/reducer.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 
-/** A process as its surroundings see it, whatever the agent thinks of it. */
+/** A process as its surroundings see it, even if the agent sees it differently. */
 export interface Process {
   readonly lineage: number;
   readonly restartEpoch: number;
-  /** It has been LIVE. */
+  /** Whether it has been LIVE. */
   live: boolean;
-  /** It does not answer. */
+  /** Whether it does not answer. */
   silent: boolean;
-  /** Another one has been LIVE since, or it was asked to send its clients away. */
+  /** Whether another epoch became LIVE since, or it has to hand its clients to a successor. */
   draining: boolean;
-  /** It is killed because it was not LIVE in time. */
+  /** Whether it is killed because it was not LIVE in time. */
   late: boolean;
-  /** It was told to end, or its lineage was. */
+  /** Whether its lineage was asked to end, or is killed. */
   askedToEnd: boolean;
-  /** A child of it has ended before it was LIVE, and it has not answered since. */
+  /**
+   * Whether a child of it ended before that was LIVE, and it has not answered since. A child that
+   * was late does not count.
+   */
   lostChild: boolean;
-  /** `lost`: the parent has ended before its time, which ends this one too. */
+  /** `lost`: the parent ended before its time, which ends this process too. */
   parent: 'none' | 'there' | 'ends' | 'ended' | 'lost';
 }
 
-/** A turn that an effect has asked for. It hears of exits from the time on when it comes first. */
+/** A turn that an effect requested. It records exits as soon as it is the first turn. */
 interface Turn {
   readonly order: Extract<Effect, { type: 'await-turn' }>;
   readonly heard: Set<number>;
 }
 
-/** What the interpreter owes: what may still happen because of the effects so far. */
+/** The processes, and everything that may still happen because of the effects so far. */
 export interface World {
-  /** Those that exist, by epoch, the oldest first. */
+  /** The processes that exist, by epoch, the oldest first. */
   readonly alive: Map<number, Process>;
-  /** Whose parent was lost by the last event. */
+  /** The epochs whose parent was lost by the last event. */
   justLost: readonly number[];
-  /** One has been LIVE. */
+  /** Whether an epoch has been LIVE, or epochs were adopted. */
   served: boolean;
-  /** There is something to start an Envoy from. */
+  /** Whether there is a configuration to start an Envoy from. */
   wanted: boolean;
   /** The hash of the newest reading. */
   newest: string | undefined;
   turns: readonly Turn[];
   check: string | undefined;
-  /** Resources are. */
+  /** Whether resources that an Envoy needs are missing. */
   missing: boolean;
   retry: boolean;
   rescue: boolean;
@@ -57,27 +60,27 @@ export interface World {
     | { readonly epoch: number; live: boolean; late: boolean; unresponsive: boolean; hung: boolean }
     | undefined;
   stable: number | undefined;
-  /** Whose parent has so much time left. */
+  /** The epoch that will ask its parent to end. `isExpiring`: it is about to do so. */
   parentExpiry: { readonly epoch: number; readonly isExpiring: boolean } | undefined;
   readonly handedOff: Set<number>;
-  /** Were told to end, or are killed. */
+  /** The epochs that were asked to end, or are killed. */
   readonly ordered: Set<number>;
   draining: boolean;
 }
 
-/** What a run of the agent looks like at one point. */
+/** The state of a run of the agent after one event. */
 export interface Moment {
   readonly state: AgentState;
   readonly before: AgentState;
   readonly event: AgentEvent;
   readonly effects: readonly Effect[];
   readonly world: World;
-  /** The processes that existed when the event came, without the one whose end it is. */
+  /** The processes that existed when the event came, except one that ended with it. */
   readonly survivors: ReadonlyMap<number, Process>;
   readonly policy: RestartPolicy;
 }
 
-/** `was`: only where its parent was so. */
+/** Changes a process; if `was` is there, only if its parent is in one of these states. */
 function change(
   { alive }: World,
   epoch: number,
@@ -94,8 +97,8 @@ function lineageOf({ alive }: World, epoch: number): readonly Process[] {
 }
 
 /**
- * What was adopted has been LIVE, but for the newest, of which that is not known, nor whether its
- * parent's time is over.
+ * Returns the process of a launch. An adopted process has been LIVE, except the newest: for that it
+ * is not known, nor whether its parent's time is over.
  */
 function started(launch: Launch): Process {
   const { lineage, restartEpoch, adopted } = launch;
@@ -115,7 +118,7 @@ function started(launch: Launch): Process {
   };
 }
 
-/** What the end of a process does to its child and to its parent. */
+/** Removes a process that ended, and changes its child and its parent as its end does. */
 function exit(
   world: World,
   { epoch, exit: { kind } }: Extract<AgentEvent, { type: 'epoch-exited' }>,
@@ -134,7 +137,7 @@ function exit(
   }
 }
 
-/** Takes over what effects ask for, as the interpreter does. */
+/** Carries out effects as the interpreter does. */
 const carryOut = (world: World, effects: readonly Effect[], event: AgentEvent): void => {
   for (const effect of effects) {
     switch (effect.type) {
@@ -178,7 +181,7 @@ const carryOut = (world: World, effects: readonly Effect[], event: AgentEvent): 
         break;
       case 'kill':
         world.ordered.add(effect.epoch);
-        // One that hangs is killed alone, any other one where its lineage is told to end.
+        // An epoch that hangs is killed alone, any other one when its lineage has to end.
         if (event.type !== 'epoch-hung')
           for (const process of lineageOf(world, effect.epoch)) process.askedToEnd = true;
         break;
@@ -206,7 +209,7 @@ const carryOut = (world: World, effects: readonly Effect[], event: AgentEvent): 
   }
 };
 
-/** Settles what an event pays off. */
+/** Applies an event, and clears the requests that it fulfils. */
 const settle = (world: World, event: AgentEvent): void => {
   const { followed } = world;
   switch (event.type) {
@@ -251,7 +254,7 @@ const settle = (world: World, event: AgentEvent): void => {
       break;
     case 'epoch-handed-off':
       world.handedOff.delete(event.epoch);
-      // One that does not answer is killed with its lineage.
+      // An epoch that does not answer is killed with its lineage.
       if (event.unresponsive)
         for (const process of lineageOf(world, event.epoch)) process.askedToEnd = true;
       break;
@@ -289,7 +292,10 @@ const settle = (world: World, event: AgentEvent): void => {
   }
 };
 
-/** The event that follows at once, if there is one: a turn for which nothing has to be waited. */
+/**
+ * Returns the event that follows at once: the first turn is granted, if it waits for nothing.
+ * Undefined if no event follows at once.
+ */
 const immediate = ({ turns: [turn] }: World): AgentEvent | undefined => {
   if (turn === undefined) return undefined;
   const { epoch, parent, older, others } = turn.order;
@@ -310,13 +316,13 @@ const exits: Record<string, Exit> = {
   'cannot be spawned': { kind: 'spawn-failed', reason: 'ENOENT' },
 };
 
-/** At the start only: an agent that is gone has left these. */
+/** The epochs that an earlier agent left. They can be adopted at the start only. */
 const adoptedEpochs: readonly AdoptedEpoch[] = [
   { epoch: 3, restartEpoch: 1, lineage: 0, pid: 33 },
   { epoch: 4, restartEpoch: 2, lineage: 0, pid: 44 },
 ];
 
-/** Something that may happen next; where it cannot, nothing does. */
+/** Returns an event that may happen next; undefined if it cannot happen now. */
 type Wish = (world: World) => AgentEvent | undefined;
 
 const followed = (
@@ -418,7 +424,10 @@ function exited(epoch: number | undefined, exit: Exit): AgentEvent | undefined {
   return epoch === undefined ? undefined : { type: 'epoch-exited', epoch, exit };
 }
 
-/** Lives through what is wished for, and yields each moment. Ends when the agent has stopped. */
+/**
+ * Runs an agent through a life, and yields each moment. In each step of the life, the first wish
+ * that can happen does. Ends when the agent has stopped.
+ */
 export function* live(
   policy: RestartPolicy,
   life: readonly (readonly string[])[],

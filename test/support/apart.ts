@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Each of these files has a process of its own: it exchanges a module or the timers, which others
- * in the process would see, or looks at the memory of its process.
+ * The test files that each run in a process of their own. They replace a module or the timers,
+ * which other files in the process would see, or they inspect the memory of their process.
  */
 export const apart = [
   'test/marbles/profile.test.ts',

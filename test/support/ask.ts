@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 
-/** An answer over HTTP; `status` is 0 where nobody answers, and `body` is why. */
+/** An answer over HTTP. If there is no answer, `status` is 0 and `body` is the reason. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -8,17 +8,20 @@ export interface Answer {
 
 export interface Question {
   readonly method?: 'GET' | 'POST';
-  /** The name in the request, where it is not `localhost`. */
+  /** The `Host` of the request. Default: `localhost`. */
   readonly host?: string;
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The address, where it is not 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   readonly address?: string;
-  /** In ms; default 5000. */
+  /** In ms; default 30,000. */
   readonly timeout?: number;
 }
 
-/** Asks a port of this machine, or a Unix socket, over a connection of its own. Never rejects. */
+/**
+ * Sends a request to a port of this machine, or to a Unix socket, over a new connection. Never
+ * rejects.
+ */
 export function ask(
   to: number | string,
   path: string,

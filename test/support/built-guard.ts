@@ -11,7 +11,10 @@ const { guard, canBuildGuard, buildGuard } = (await import(
   resolve('scripts/build-guard.mjs')
 )) as BuildGuard;
 
-/** Compiles the guard into a folder. Undefined where the machine has no compiler, which is told. */
+/**
+ * Compiles the guard into a folder, and returns its path. Returns undefined, and reports that, if
+ * the machine has no compiler.
+ */
 export function builtGuard(folder: string, what: string): string | undefined {
   if (!canBuildGuard()) {
     leftOut(`${what}: there is no compiler of C`, 'a program');

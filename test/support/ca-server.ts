@@ -17,30 +17,30 @@ import {
   IstioCertificateService,
 } from '../../src/shared/proto/istio/v1/auth/ca_pb.ts';
 
-/** What a test authority was asked. */
+/** A request that a test authority received. */
 interface Asked {
   readonly csr: string;
   readonly ttl: number;
   readonly authorization: string;
   readonly clusterId: string;
-  /** Subject of the client certificate; empty without one. */
+  /** The common name of the client certificate; empty if there is none. */
   readonly client: string;
 }
 
-/** What it answers: certificates, PEM; or nothing, a refusal with a status. */
+/** Returns the answer to a request: certificates as PEM, or an error with a status. */
 type Answer = (request: Asked) => Promise<readonly string[] | Partial<ServiceError>>;
 
 export interface CaServer {
   readonly port: number;
   readonly requests: readonly Asked[];
-  /** Default: a certificate of an hour and the root. */
+  /** Default: a certificate that is valid for an hour, and the root. */
   answer: Answer;
   close(): void;
 }
 
 /**
- * Signs with `ca` as Istio's authority does, on 127.0.0.1, at `port` if one is given; with TLS if
- * it has a certificate of its own.
+ * Starts a server on 127.0.0.1 that signs with `ca` as Istio's authority does. Without `port` it
+ * takes a free one. It serves TLS if `tls` is there.
  */
 export async function startCaServer(
   ca: CertificateAuthority,

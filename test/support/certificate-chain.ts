@@ -20,7 +20,7 @@ interface Issuer {
   readonly keys: webcrypto.CryptoKeyPair;
 }
 
-/** A root, an intermediate that it has issued, and a leaf for localhost of that; all PEM. */
+/** A root, an intermediate that it issued, and a leaf for localhost issued by that; all PEM. */
 export interface CertificateChain {
   readonly root: string;
   readonly intermediate: string;
@@ -28,7 +28,7 @@ export interface CertificateChain {
   readonly key: string;
 }
 
-/** Chains of different calls have the same names and other keys. */
+/** Creates a chain. The chains of two calls have the same names, but different keys. */
 export async function certificateChain(): Promise<CertificateChain> {
   const [top, middle, bottom] = await Promise.all(['root', 'intermediate', 'leaf'].map(issuer));
   if (top === undefined || middle === undefined || bottom === undefined) throw new Error('no keys');

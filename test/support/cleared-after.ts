@@ -1,9 +1,9 @@
-/** Remembers what is to be cleared away. */
+/** Registers an action that cleans up after a test. */
 export type Clear = (action: () => unknown) => void;
 
 /**
- * Runs a test that others run beside; whatever comes of it, what it told `clear` is cleared away
- * then, the last first.
+ * Runs a test that may run beside others. Then it runs the actions that the test passed to `clear`,
+ * the last one first, even if the test failed.
  */
 export async function clearedAfter(run: (clear: Clear) => Promise<void>): Promise<void> {
   const actions: (() => unknown)[] = [];

@@ -10,10 +10,10 @@ import { serveGrpc } from '../../src/pilot-discovery/run/serve-grpc.ts';
 import { connects } from './connects.ts';
 import { eventually } from './eventually.ts';
 
-/** A control plane of ours in this process, from which others read a folder. */
+/** A pilot-discovery in this process, from which others read the resources of a folder. */
 export interface ConfigParent {
   start(): Promise<void>;
-  /** Ends all streams, and refuses others. The folder stays. */
+  /** Ends all streams, and refuses new ones. The folder stays. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Whether a connection to that port of this machine, or to that Unix socket, is taken. */
+/** Whether that port of this machine, or that Unix socket, accepts a connection. */
 export function connects(to: number | string): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(

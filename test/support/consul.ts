@@ -5,28 +5,28 @@ import { join, resolve } from 'node:path';
 import { eventually } from './eventually.ts';
 import { freePorts } from './free-ports.ts';
 
-/** Prints where a program is that is not part of the project. */
+/** The script that prints the path of a program that is not part of the project. */
 const get = resolve('../shared/peers/get');
-/** Whether there is one to be had. */
+/** Whether Consul can be had here. */
 export const hasConsul = existsSync(get) && existsSync(resolve('../shared/peers/consul-1.14.xz'));
 
-/** Returns the path of the program. */
+/** Returns the path of the program of Consul. */
 export const consulProgram = (): string =>
   execFileSync(get, ['consul-1.14'], { encoding: 'utf8' }).trim();
 
-/** The token of the administrator, where tokens are wanted. */
+/** The token of the administrator, if the server requires tokens. */
 const management = '00000000-0000-0000-0000-000000000001';
 
-/** A real server of Consul. */
+/** A real Consul server. */
 export interface Consul {
   readonly address: string;
-  /** Asks its API as the administrator; rejects unless it says yes. */
+  /** Sends a request to its API as the administrator; rejects unless the status is 2xx. */
   ask(method: 'GET' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>;
-  /** Makes a token that has these rules; resolves to it. */
+  /** Creates a token with these rules, and resolves to it. */
   token(rules: string): Promise<string>;
   /** Kills it. */
   stop(): Promise<void>;
-  /** Starts it again, at the same address. Resolves when it knows a leader. */
+  /** Starts it, always at the same address. Resolves when it knows a leader. */
   start(): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -35,7 +35,7 @@ interface Ports {
   readonly http: number;
   readonly server: number;
   readonly serf: number;
-  /** Between datacenters; a server without it has no others. */
+  /** The port for other datacenters; without it the server has no connection to others. */
   readonly wan?: number;
 }
 
@@ -46,10 +46,10 @@ const portsOf = ([http = 0, server = 0, serf = 0]: readonly number[]): Ports => 
 });
 
 /**
- * Starts one. Resolves when it has a leader.
+ * Starts one server. Resolves when it has a leader.
  *
- * @param acl whether it wants tokens, and denies by default
- * @param keeps whether its data is there again after `stop` and `start`
+ * @param acl whether it requires tokens, and denies by default
+ * @param keeps whether it keeps its data over `stop` and `start`
  */
 export async function startConsul({ acl = false, keeps = false } = {}): Promise<Consul> {
   const acls = `acl { enabled = true default_policy = "deny" tokens { initial_management = "${management}" } }`;
@@ -61,7 +61,7 @@ export async function startConsul({ acl = false, keeps = false } = {}): Promise<
   return consul;
 }
 
-/** Starts servers that elect one of them. Resolves when each knows the leader. */
+/** Starts servers that elect a leader. Resolves when each knows the leader. */
 export async function startConsulServers(count: number): Promise<readonly Consul[]> {
   const free = await freePorts(3 * count);
   const all = Array.from({ length: count }, (_, index) =>

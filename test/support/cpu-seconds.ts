@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * What this process has used of processors, in seconds, with the programs that it started and that
- * have ended. The ticks of /proc are hundredths of a second on each Linux.
+ * Returns the CPU time of this process, in seconds. It includes the programs that the process
+ * started and that have ended. The ticks of /proc are hundredths of a second on each Linux.
  */
 export function cpuSeconds(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8');

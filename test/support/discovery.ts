@@ -9,16 +9,17 @@ import {
 } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { SecretDiscoveryService } from '../../src/shared/proto/envoy/service/secret/v3/sds_pb.ts';
 
-/** A control plane in plain text, which has no resource for anybody. */
+/** A control plane in plain text that sends no resources. */
 export interface Discovery {
   readonly port: number;
-  /** It takes streams all the same, and no longer answers on them. */
+  /** Stops its answers. It still accepts streams. */
   hush(): void;
+  /** Answers again, and first the requests that wait. */
   answer(): void;
   close(): void;
 }
 
-/** Starts one on 127.0.0.1. Its version is an empty text, which Envoy takes too. */
+/** Starts one on 127.0.0.1. Its version is an empty text, which Envoy accepts. */
 export async function startDiscovery(): Promise<Discovery> {
   const server = new Server();
   const requestedTypes = new Map<

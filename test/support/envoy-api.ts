@@ -7,19 +7,20 @@ const folders = [
     join('node_modules/@grpc/grpc-js-xds/deps', name),
   ),
   'node_modules/protobufjs',
-  // What Envoy's API has of other APIs, and none of those folders has.
+  // Files of other APIs that Envoy's API imports and that none of those folders has.
   'proto',
 ].map((path) => resolve(path));
 
 let loaded: protobuf.Root | undefined;
 
 /**
- * Envoy's API as it is published, as far as it is needed here: src/shared/proto has a part of it.
+ * Returns the part of Envoy's published API that is needed here: the files that src/shared/proto
+ * has too, and their imports.
  */
 export function envoyApi(): protobuf.Root {
   if (loaded !== undefined) return loaded;
   const root = new protobuf.Root();
-  // What is in none of the folders protobufjs has built in.
+  // A file that none of the folders has is built into protobufjs.
   root.resolvePath = (_, target) =>
     folders.map((folder) => join(folder, target)).find((path) => existsSync(path)) ?? target;
   const parts = readdirSync('src/shared/proto/envoy', { recursive: true, encoding: 'utf8' }).filter(
@@ -33,7 +34,7 @@ export function envoyApi(): protobuf.Root {
   return (loaded = root);
 }
 
-/** A message, read by the API as it is published: what is not set is not there. */
+/** Returns a message as the published API reads it, without the fields that are not set. */
 export function published(typeUrl: string, body: Uint8Array): unknown {
   const name = typeUrl.split('/').pop() ?? '';
   const type = envoyApi().lookup(name);

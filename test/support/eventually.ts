@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * For what is asked outside of a test, or whose value is wanted: in a test `expect.poll` says more.
+ * Resolves to the first truthy result of `attempt`. Between two attempts it waits `every` ms
+ * (default 20).
  *
- * Resolves to the first truthy result of `attempt`, which is called every `every` ms (default 20)
- * until then.
+ * After `within` ms (default 60,000, because a busy machine is late) it rejects with the result or
+ * the error of the last attempt. An assertion that returns nothing does not count as success: end
+ * it with `return true`. The time also ends an attempt that hangs.
  *
- * After `within` ms (default 60,000, since a busy machine is late) it rejects with what the last
- * attempt gave or threw. An assertion that returns nothing has not said yes: end it with
- * `return true`. An attempt that hangs counts too: the time is up all the same.
+ * Use it outside of a test, or if the value is needed: in a test, `expect.poll` reports more.
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What an Envoy has to say at its admin endpoint, true or not. */
+/** The facts that the admin endpoint reports, true or not. */
 export interface Says {
   readonly state: string;
   readonly baseId: number;
@@ -12,31 +12,31 @@ export interface Says {
   readonly dynamicListeners: readonly unknown[];
 }
 
-/** An answer to whatever is asked. */
+/** An answer to every request. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
 }
 
-/** An admin endpoint of Envoy without an Envoy. */
+/** An admin endpoint like that of Envoy, without an Envoy. */
 export interface FakeAdmin {
-  /** As Envoy writes it down. */
+  /** `host:port`, as Envoy writes it into a file. */
   readonly address: string;
-  /** Method, path and query of each question, in the order in which they came. */
+  /** Method, path and query of each request, in order. */
   readonly requests: readonly string[];
-  /** From now on, beside what it said before. */
+  /** Changes these facts from now on; the others stay. */
   says(what: Partial<Says>): void;
   /**
-   * From now on it gives this answer to everything, closes each connection without one, or gives
-   * none.
+   * Sends this answer to every request from now on; or closes each connection without an answer; or
+   * never answers.
    */
   behaves(manner: Answer | 'hangs up' | 'is silent'): void;
   close(): void;
 }
 
 /**
- * Resolves when it listens on `port` of 127.0.0.1; 0 for any that is free. What is not said is what
- * an Envoy says that has just become LIVE.
+ * Starts one on `port` of 127.0.0.1, or on a free port if that is 0. Resolves when it listens. The
+ * facts that `first` lacks are those of an Envoy that has just become LIVE.
  */
 export async function fakeAdmin(first: Partial<Says>, port = 0): Promise<FakeAdmin> {
   let answers: Says = {

@@ -16,18 +16,21 @@ import { freePorts } from './free-ports.ts';
 
 type Call = ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>;
 
-/** A control plane with resources of Istio; at a change it sends all of a kind, as istiod does. */
+/**
+ * A control plane with resources of Istio. At a change it sends all resources of the kind, as
+ * istiod does.
+ */
 export interface FakeConfigServer {
   readonly address: string;
   /** All requests, in order. */
   readonly requests: readonly DiscoveryRequest[];
-  /** The number of streams so far. */
+  /** Returns the number of streams so far. */
   readonly streams: () => number;
   put(object: KubeDocument): void;
   remove(object: KubeDocument): void;
-  /** Sends these resources as all of a kind. */
+  /** Sends these as all resources of a kind. */
   send(kind: ConfigKind, resources: readonly Any[]): void;
-  /** Breaks all connections, and refuses others until `start`. What it has stays. */
+  /** Breaks all connections, and refuses new ones until `start`. Its objects stay. */
   stop(): Promise<void>;
   start(): Promise<void>;
 }

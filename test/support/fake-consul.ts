@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { freePorts } from './free-ports.ts';
 
-/** An instance of a service, with the fields that Consul's API takes. */
+/** An instance of a service, with the fields of Consul's API. */
 export interface Registration {
   readonly ID: string;
   readonly Name: string;
@@ -11,18 +11,20 @@ export interface Registration {
   readonly Meta: Readonly<Record<string, string>>;
 }
 
-/** The catalog of a Consul in memory, and its blocking queries. */
+/** A Consul in memory, with a catalog and blocking queries. */
 export interface FakeConsul {
   readonly address: string;
-  /** Registers an instance, or replaces it. */
+  /** Registers an instance, or replaces the one with its ID. */
   register(registration: Registration): void;
   deregister(id: string): void;
-  /** Breaks all connections, and refuses others until `start`. What it has stays. */
+  /** Breaks all connections, and refuses new ones until `start`. Its instances stay. */
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
-/** Starts one without services. It answers queries for the catalog and for a service's health. */
+/**
+ * Starts one without services. It answers queries for the catalog and for the health of a service.
+ */
 export async function startFakeConsul(): Promise<FakeConsul> {
   const [port = 0] = await freePorts(1);
   const instances = new Map<string, Registration>();

@@ -31,85 +31,85 @@ import { eventually } from './eventually.ts';
 import { type FakeAdmin, fakeAdmin, type Says } from './fake-admin.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 
-/** A privileged one that nobody listens on: whoever asks there is refused. */
+/** A privileged port on which no process listens, so that it refuses connections. */
 const nobodysPort = 1;
 const mkfifo = findExecutable('mkfifo', process.env['PATH']);
 
 type NewLaunch = Extract<Launch, { readonly adopted: false }>;
 
 export interface Settings extends Partial<Pick<EnvoyOptions, 'drainsAll'>> {
-  /** What each Envoy is started from, and what is checked; asked each time. */
+  /** Returns the configuration for each start and each check. */
   readonly config?: () => EpochConfig;
-  /** Names of files in the stage's root. */
+  /** The names of files in the root of the stage. */
   readonly pair?: { readonly chain: string; readonly key: string };
-  /** What measures how long an answer of the admin endpoint takes. */
+  /** The scheduler that measures how long an answer of the admin endpoint takes. */
   readonly answerScheduler?: SchedulerLike;
-  /** Where the admin endpoint is looked for until an Envoy has written down its own. */
+  /** The port of the admin endpoint until an Envoy has written its address into the file. */
   readonly adminPort?: number;
 }
 
-/** A process in Envoy's place. */
+/** A process that runs instead of an Envoy. */
 interface FakeEnvoy {
   readonly pid: number;
   readonly argv: readonly string[];
-  /** What follows the flag in its arguments; '' if nothing does. */
+  /** Returns the argument that follows the flag; '' if there is none. */
   readonly option: (flag: string) => string;
   signal(signal: Signal): void;
   /**
-   * Opens its admin endpoint, which says what its arguments say where `says` does not, and writes
-   * down where that is.
+   * Opens its admin endpoint, and writes the address into the file. The endpoint reports `says`,
+   * and otherwise the base id and the restart epoch of its arguments.
    */
   comesUp(says?: Partial<Says>): Promise<FakeAdmin>;
-  /** Resolves when its exit has been emitted. */
+  /** Resolves to its exit when that has been emitted. */
   exit(): Promise<Exit>;
-  /** Unsubscribes from it. */
+  /** Unsubscribes from its events. */
   leave(): void;
 }
 
 /**
- * `envoyProxy` in a folder of its own, over a program that only notes what it was started with, and
- * admin endpoints that are played.
+ * An `envoyProxy` in a folder of its own, with a program that records its arguments instead of
+ * Envoy, and with fake admin endpoints.
  */
 export interface EnvoyStage {
   readonly proxy: Proxy;
-  /** Checks the configuration as it is now. */
+  /** Checks the current configuration. */
   check(): Observable<Verdict>;
-  /** For files of the test's own. */
+  /** The folder for files of the test. */
   readonly root: string;
-  /** Where the agent's files are. */
+  /** The folder of the agent's files. */
   readonly folder: string;
   readonly addressFile: string;
   readonly baseId: number;
   /** Each line that an Envoy has written: its epoch and its message. */
   readonly heard: readonly string[];
   /**
-   * Puts another program in the place of the one there is: the text of a shell script, which may go
-   * on with {@link onward}.
+   * Replaces the program by a shell script with this text, which may end with {@link onward}.
    */
   install(script: string): void;
   /**
-   * The same by one that takes no end with a validation; what it returns resolves to the process id
-   * of that.
+   * Replaces the program by one whose validation does not end. The returned function resolves to
+   * the process id of the validation.
    */
   installLasting(): () => Promise<string>;
   /**
-   * What the last Envoy to validate a configuration was started with, and that configuration;
-   * undefined if there was none.
+   * Returns the arguments of the last validation, and the text and the mode of its configuration.
+   * Undefined if there was no validation.
    */
   validated():
     | { readonly argv: readonly string[]; readonly config: string; readonly mode: number }
     | undefined;
-  /** How often the program was to validate, or to tell its hot restart version. */
+  /** Returns the number of validations. */
   validations(): number;
+  /** Returns how often the hot restart version was requested. */
   versionAsked(): number;
   /** Resolves when the Envoy of that epoch runs. */
   start(launch: Partial<NewLaunch>): Promise<FakeEnvoy>;
-  /** Resolves to all that is emitted of an epoch that does not start. */
+  /** Resolves to all events of an epoch that does not start. */
   events(launch: Partial<NewLaunch>): Promise<readonly ProcessEvent[]>;
   dispose(): void;
 }
 
-/** What the program does first: it notes its arguments. Behind it comes what the test wants. */
+/** The first part of the program, which records its arguments. The script of the test follows. */
 const note = String.raw`case "$*" in
   --hot-restart-version) printf . >>"$0.versions" ;;
   *'--mode validate')
@@ -120,8 +120,8 @@ const note = String.raw`case "$*" in
 esac`;
 
 /**
- * What it does then: it takes every configuration, knows no hot restart version, and lives until it
- * is ended.
+ * The usual second part of the program. It accepts every configuration, reports no hot restart
+ * version, and runs for 60 s unless it is ended.
  */
 export const onward = `case "$*" in
   --hot-restart-version) exit 1 ;;
@@ -129,7 +129,7 @@ export const onward = `case "$*" in
   *) exec sleep 60 ;;
 esac`;
 
-/** The configuration of a {@link envoyStage} that names no other. */
+/** The configuration of an {@link envoyStage} without `config`. */
 export const bootstrap = {
   kind: 'generated',
   text: '{"static_resources":{}}',
@@ -148,7 +148,7 @@ export function envoyStage({
   const folder = join(root, 'run');
   const binary = join(root, 'envoy');
   const addressFile = join(folder, 'envoy-admin-address');
-  const baseId = 500_000_000 + process.pid * 10; // above all that an agent draws
+  const baseId = 500_000_000 + process.pid * 10; // above all base ids that an agent draws
   let lastBaseId = baseId;
   const heard: string[] = [];
   const admins: FakeAdmin[] = [];
@@ -259,7 +259,7 @@ export function envoyStage({
   };
 }
 
-/** Resolves to the one value of what was asked. */
+/** Resolves to the value of an observable that must emit exactly one. */
 export async function only<T>(answer$: Observable<T>): Promise<T> {
   const answers = await lastValueFrom(answer$.pipe(toArray()), { defaultValue: [] });
   expect(answers).toHaveLength(1);

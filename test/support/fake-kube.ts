@@ -23,32 +23,35 @@ export interface KubeDocument {
 export interface FakeKube {
   readonly api: KubeApi & KubeWriter;
   /**
-   * Each question so far: `list pods`, `watch pods`, `find /api/v1`, `create secrets`, `apply
+   * Each request so far: `list pods`, `watch pods`, `find /api/v1`, `create secrets`, `apply
    * configmaps ns/name`.
    */
   readonly requests: readonly string[];
-  /** Makes an object, or changes it. */
+  /** Creates an object, or changes it. */
   readonly put: (object: KubeDocument) => void;
   readonly remove: (object: KubeDocument) => void;
-  /** Takes away the right to change a kind, or gives it back. */
+  /** Takes away the right to create and apply objects of a kind. */
   protect(plural: string): void;
+  /** Restores the right. */
   unprotect(plural: string): void;
-  /** Takes away the right to list and watch a kind, or gives it back. */
+  /** Takes away the right to list and watch a kind. */
   forbid(plural: string): void;
+  /** Restores the right. */
   allow(plural: string): void;
-  /** Removes a definition, or brings it back. */
+  /** Removes the definition of a kind; its objects stay. */
   uninstall(plural: string): void;
+  /** Restores the definition. */
   install(plural: string): void;
   /** Ends all watches, and refuses connections until `start`. */
   readonly stop: () => void;
   readonly start: () => void;
-  /** Forgets all versions before: the next watch gets 410. */
+  /** Forgets all versions so far: a watch that starts from one of them gets 410. */
   compact(): void;
-  /** Copies what it has. The returned function puts the copy back, with its older version. */
+  /** Copies its objects. The returned function restores the copy, with its older version. */
   backUp(): () => void;
 }
 
-/** Where the API has a kind. */
+/** The place of a kind in the API. */
 interface Place {
   readonly kind: string;
   readonly base: string;
@@ -83,7 +86,7 @@ interface Change {
   readonly object: KubeDocument;
 }
 
-/** Copies the bytes of a Secret: each answer has its own, which a reader may overwrite. */
+/** Copies the bytes of a Secret: each answer has its own copy, which a reader may overwrite. */
 function copied(object: KubeDocument): KubeDocument {
   const data = Object.entries((object['data'] as object | undefined) ?? {}).map(
     ([key, value]: [string, unknown]) => [key, Buffer.isBuffer(value) ? Buffer.from(value) : value],
@@ -93,7 +96,7 @@ function copied(object: KubeDocument): KubeDocument {
     : object;
 }
 
-/** Makes one without objects. */
+/** Returns one without objects. */
 export function fakeKube(): FakeKube {
   let [version, compacted, isUp] = [1, 0, true];
   const objects = new Map<string, KubeDocument>();
@@ -132,7 +135,7 @@ export function fakeKube(): FakeKube {
     failure: { reason: 'connect ECONNREFUSED', status: undefined, pause: 0 },
   };
 
-  /** What a path is about: a kind, and which of its objects. */
+  /** Returns the kind that a path names, and a test for the objects that it selects. */
   function asksFor(url: URL) {
     const [, base = '', namespace, plural = ''] =
       /^(\/api\/v1|\/apis\/[^/]+\/v1)(?:\/namespaces\/([^/]+))?\/([^/]+)$/.exec(url.pathname) ?? [];
@@ -211,7 +214,7 @@ export function fakeKube(): FakeKube {
   }
 
   const api: KubeApi & KubeWriter = {
-    merge: (path) => of(refusal(404, `${path}: 404`)), // it has no status
+    merge: (path) => of(refusal(404, `${path}: 404`)), // no kind has a status here
     get: (path) => defer(() => of(answer(path))),
     create: (path, body) => defer(() => of(created(path, body))),
     apply: (path, body) => defer(() => of(applied(path, body))),
@@ -280,7 +283,7 @@ export function fakeKube(): FakeKube {
   };
 }
 
-/** Writes bytes as the API does, as base64. */
+/** Replaces bytes by their base64, as the API does. */
 function withoutBytes(_: string, value: unknown): unknown {
   const { type, data } = (value ?? {}) as { readonly type?: unknown; readonly data?: unknown };
   return type === 'Buffer' && Array.isArray(data)
@@ -288,7 +291,7 @@ function withoutBytes(_: string, value: unknown): unknown {
     : value;
 }
 
-/** Serves one by HTTP, and writes a kubeconfig for it. */
+/** Serves a fake API over HTTP, and writes a kubeconfig for it. */
 export async function serveFakeKube(
   { api }: FakeKube,
   kubeconfig: string,

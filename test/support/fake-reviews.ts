@@ -15,14 +15,14 @@ type Status = Readonly<Record<string, unknown>>;
 /** An API that reviews tokens of one issuer, as Kubernetes does. */
 export interface FakeReviews {
   readonly findApi: FindAccess;
-  /** The reviews that were asked for. */
+  /** The specs of the reviews that were requested. */
   readonly reviews: readonly Question[];
-  /** Replaces the answers; undefined for the usual ones. */
+  /** Replaces the answers; undefined restores the usual ones. */
   answer(by: ((response: ServerResponse, question: Question) => void) | undefined): void;
   close(): void;
 }
 
-/** An answer that every review has. */
+/** Returns an answer that has this status for every review. */
 export const sameStatus =
   (status: Status) =>
   (response: ServerResponse): void => {

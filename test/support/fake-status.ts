@@ -5,19 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LiveEvent } from '../../src/pilot-agent/report/live-events.ts';
 
-/** What answers in place of an agent on the socket in its folder. */
+/** A server that answers instead of an agent, on the socket in its folder. */
 export interface FakeStatus {
-  /** Its `--configPath`. */
+  /** The `--configPath` of the agent. */
   readonly folder: string;
   /** `METHOD path` of each request. */
   readonly requests: readonly string[];
-  /** How it answers each path from now on; 404 for others. */
+  /**
+   * Sets the answer to a path from now on. Without it, `/debug/events` sends the events, and each
+   * other path gets 404.
+   */
   answer(path: string, status: number, body: string): void;
-  /** Sends an event to all who listen to `/debug/events`, and first to those who come later. */
+  /**
+   * Sends events to all clients of `/debug/events`. Clients that connect later receive them first.
+   */
   send(...events: readonly LiveEvent[]): void;
   /** Closes all connections, and the socket. */
   leave(): Promise<void>;
-  /** Listens again, with nothing to say. */
+  /** Listens again, without the events that it sent before. */
   comeBack(): Promise<void>;
   dispose(): Promise<void>;
 }

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /**
- * Resolves to `count` ports of 127.0.0.1 in a row that nobody listens on, and that no process of
- * this machine that lives has got from here. Some programs are told one port and take the next ones
- * too.
+ * Resolves to `count` consecutive ports of 127.0.0.1 on which no process listens. No other call in
+ * a process that still runs has returned one of them. They are consecutive because some programs
+ * take one port as an argument and use the next ones too.
  *
- * They are outside the range from which the kernel takes the local ports of outgoing connections,
- * so that none of those can take one before its user binds it. Test files run side by side, so each
- * port is claimed before it is tried: a try takes it for a moment from who is about to bind it.
+ * They are outside the range from which the kernel takes the local ports of outgoing connections.
+ * So no such connection can take a port before its user binds it. Test files run side by side, and
+ * a try binds a port for a moment. So a port is claimed before it is tried, or the try could
+ * disturb a process that is about to bind it.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const { lowest, highest } = range();
@@ -35,10 +36,11 @@ function range(): { lowest: number; highest: number } {
     .map(Number);
   if (first > 12_000) return { lowest: 10_000, highest: first - 1 };
   if (last < 64_000) return { lowest: last + 1, highest: 65_535 };
-  return { lowest: 20_000, highest: 32_767 }; // the kernel keeps nothing back here: a collision is possible, if unlikely
+  // These ports are inside the range of the kernel: a collision is possible, but unlikely.
+  return { lowest: 20_000, highest: 32_767 };
 }
 
-/** Claims a port until this process ends, by an abstract socket; false if another one has. */
+/** Claims a port until this process ends, by an abstract socket; false if it is claimed already. */
 function isClaimed(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const claim = createServer().unref();

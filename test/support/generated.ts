@@ -21,7 +21,7 @@ import type {
 } from '../../src/pilot-discovery/environment/environment.ts';
 import { emptyStore, reduceStore } from '../../src/pilot-discovery/environment/store.ts';
 
-/** The environment of a text of resources, after another where one is given. */
+/** Returns the environment of a text of resources; if `before` is there, the one after that. */
 export function environmentOf(
   yaml: string,
   {
@@ -53,7 +53,7 @@ export function environmentOf(
   return buildEnvironment(before, store, changes, 'cluster.local', gatewayClusters);
 }
 
-/** A proxy at 10.0.0.1 in the namespace `default`. */
+/** Returns a proxy at 10.0.0.1 in the namespace `default`. */
 export function proxyAt(more: Partial<ProxyNode> = {}): ProxyNode {
   const id = 'sidecar~10.0.0.1~app.default~default.svc.cluster.local';
   const node = readNode({ id, metadata: { LABELS: { app: 'app' } } }, '');
@@ -61,17 +61,20 @@ export function proxyAt(more: Partial<ProxyNode> = {}): ProxyNode {
   return { ...node, ...more };
 }
 
-/** The clusters that a proxy is given. */
+/** Returns the clusters that a proxy receives. */
 export const clustersOf = (environment: Environment, node: ProxyNode): readonly XdsResource[] => [
   ...clusterView(environment, node).resources.values(),
 ];
 
-/** The endpoints that it is given. */
+/** Returns the endpoints that a proxy receives. */
 export const endpointsOf = (environment: Environment, node: ProxyNode): readonly XdsResource[] => [
   ...endpointView(environment, node).resources.values(),
 ];
 
-/** What a resource says, as JSON with Envoy's field names; undefined if none has that name. */
+/**
+ * Returns the content of the resource with this name, as JSON with Envoy's field names. Undefined
+ * if no resource has that name.
+ */
 export function saidBy(
   schema: DescMessage,
   resources: readonly XdsResource[],

@@ -16,16 +16,19 @@ import type { HttpRoute } from '../../src/pilot-discovery/istio/traffic/virtual-
 import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
 import { environmentOf } from './generated.ts';
 
-/** YAML in one spelling: two texts that say the same become the same text. */
+/** Returns YAML in canonical form: two texts with the same content become the same text. */
 export const canonical = (yaml: string): string => spelled(parse(yaml));
 
 const spelled = (value: unknown): string => stringify(value, { sortMapEntries: true });
 
-/** A message as it is, or with parts that another test shows in full cut short. */
+/** Returns a message, or a shorter form without the parts that another test shows in full. */
 type Shorten = (message: unknown) => unknown;
 const inFull: Shorten = (message) => message;
 
-/** A message of Envoy as canonical YAML, with the field names of Envoy; `none` if there is none. */
+/**
+ * Returns a message of Envoy as canonical YAML, with the field names of Envoy; `none` if there is
+ * no message.
+ */
 export function messageYaml<D extends DescMessage>(
   schema: D,
   init: MessageInitShape<D> | undefined,
@@ -34,7 +37,7 @@ export function messageYaml<D extends DescMessage>(
   return spelled(init === undefined ? 'none' : shorten(messageJson(schema, create(schema, init))));
 }
 
-/** The messages of all resources as canonical YAML, by name. */
+/** Returns the messages of all resources as canonical YAML, by name. */
 export const resourcesYaml = (
   schema: DescMessage,
   resources: readonly XdsResource[],
@@ -49,7 +52,7 @@ export const resourcesYaml = (
     ),
   );
 
-/** Puts something else in place of the members with a name, at any depth. */
+/** Returns a function that replaces the members with a name, at any depth. */
 export const replacing =
   (name: string, instead: (value: unknown) => unknown): Shorten =>
   (message) => {
@@ -63,7 +66,10 @@ export const replacing =
     );
   };
 
-/** Each source of secrets as a word: who is asked, and how long Envoy waits for it. */
+/**
+ * Replaces each source of secrets by a word: the server of the secrets, and how long Envoy waits
+ * for it.
+ */
 export const shortSources = replacing('sds_config', (source) => {
   const { ads, initial_fetch_timeout: wait } = source as Readonly<Record<string, unknown>>;
   return [ads === undefined ? 'agent' : 'ads', ...(typeof wait === 'string' ? [wait] : [])].join();
@@ -76,14 +82,17 @@ interface Extension {
   readonly filter_disabled?: unknown;
 }
 
-/** The cluster of a proxy of TCP, or its clusters with their weights. */
+/** Returns the cluster of a TCP proxy, or its clusters with their weights. */
 function clustersIn({ cluster, weighted_clusters: weighted }: Fields): string {
   if (weighted === undefined) return String(cluster);
   const { clusters } = weighted as { readonly clusters: readonly Fields[] };
   return clusters.map(({ name, weight }) => `${String(name)} ${String(weight)}`).join(', ');
 }
 
-/** Where a filter of a connection leads: `HTTP, routes 80`, `HTTP to CLUSTER`, `TCP to CLUSTER`. */
+/**
+ * Returns where a network filter leads: `HTTP, routes 80`, `HTTP to ROUTES`, `TCP to CLUSTER`; the
+ * name of the filter if it is another one.
+ */
 function wayOf({ name, typed_config: config }: Extension): string {
   const kind = name.split('.').pop();
   if (kind === 'tcp_proxy') return `TCP to ${clustersIn(config)}`;
@@ -94,7 +103,7 @@ function wayOf({ name, typed_config: config }: Extension): string {
     : `HTTP, routes ${String(rds['route_config_name'])}`;
 }
 
-/** A listener with a word for each filter and each socket, which have tests of their own. */
+/** Replaces each filter and each socket of a listener by a word: they have tests of their own. */
 export const shortFilters: Shorten = (message) =>
   [
     replacing('filters', (filters) => (filters as readonly Extension[]).map(wayOf)),
@@ -115,7 +124,7 @@ const security: readonly Kind[] = [
   'RequestAuthentication',
 ];
 
-/** A resource of the namespace `default` as YAML, from the YAML of its spec. */
+/** Returns a resource of the namespace `default` as YAML, from the YAML of its spec. */
 export function resourceText(
   kind: Kind,
   name: string,
@@ -135,7 +144,7 @@ export function resourceText(
   });
 }
 
-/** What a resource says, from the YAML of its spec. */
+/** Returns the spec of a resource, from its YAML. Throws if it has flaws. */
 export function specIn<K extends Kind>(kind: K, spec: string): Specs[K] {
   const { resources, flaws } = readResources(resourceText(kind, 'a', spec), {
     source: 'test',
@@ -148,7 +157,10 @@ export function specIn<K extends Kind>(kind: K, spec: string): Specs[K] {
   return resource.spec as Specs[K];
 }
 
-/** A member of `http` of a VirtualService, from its YAML; it leads to a.mesh if none is said. */
+/**
+ * Returns a member of `http` of a VirtualService, from its YAML. It leads to a.mesh if the YAML has
+ * no destination.
+ */
 export function httpRouteIn(yaml: string): HttpRoute {
   const fields = parse(yaml) as Readonly<Record<string, unknown>> | null;
   const leads = ['route', 'redirect', 'directResponse'].some((name) => name in (fields ?? {}));
@@ -159,7 +171,7 @@ export function httpRouteIn(yaml: string): HttpRoute {
   return http;
 }
 
-/** Of a proxy that says nothing of its calls. */
+/** The reporting of a proxy that reports nothing about its calls. */
 export const noReporting: Reporting = {
   accessLog: [],
   listenerLog: [],
@@ -167,7 +179,7 @@ export const noReporting: Reporting = {
   resourceKeys: [],
 };
 
-/** What a proxy says of its calls, from the YAML of a MeshConfig and of resources. */
+/** Returns the reporting of a proxy, from the YAML of a MeshConfig and of resources. */
 export function reportingIn(
   mesh: string,
   resources = '',
@@ -185,7 +197,7 @@ export function meshIn(yaml: string): MeshConfig {
   return mesh;
 }
 
-/** A proxy, from the YAML of its `metadata`; it is at 10.0.0.1 if its id says nothing else. */
+/** Returns a proxy from the YAML of its `metadata`; it is at 10.0.0.1 unless `id` is there. */
 export function proxyIn(
   metadata: string,
   { id = 'sidecar~10.0.0.1~app.default~default.svc.cluster.local', locality = '' } = {},

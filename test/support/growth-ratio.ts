@@ -1,7 +1,7 @@
 /**
- * How many times the CPU time of `small` the work `large` takes, each by the best of its rounds:
- * other programs only add to a time. Rounds are made until the ratio is at most `enough`, or there
- * have been 40. Both do their whole work in the call.
+ * Returns the CPU time of `large` divided by that of `small`. Each time is that of the fastest
+ * round, because other programs only add to a time. There are at least 3 rounds, and more until the
+ * ratio is at most `enough`, but at most 40. Both must do their whole work in the call.
  */
 export function growthRatio(small: () => unknown, large: () => unknown, enough: number): number {
   let [few, many] = [Infinity, Infinity];
@@ -12,7 +12,7 @@ export function growthRatio(small: () => unknown, large: () => unknown, enough: 
   return many / few;
 }
 
-/** In µs, of this process. */
+/** Returns the CPU time of this process during the work, in µs. */
 function cpuTime(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

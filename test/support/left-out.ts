@@ -2,12 +2,12 @@ import { appendFileSync } from 'node:fs';
 import { inject } from 'vitest';
 
 /**
- * What a test needs that not every machine has: root with mounts, namespaces and control groups; or
- * a program that is not part of the project.
+ * A requirement of a test that not every machine meets: root with mounts, namespaces and control
+ * groups; or a program that is not part of the project.
  */
 export type Need = 'root' | 'a program';
 
-/** Something that a run could not try. */
+/** A test, or a part of one, that a run could not try. */
 export interface LeftOut {
   readonly what: string;
   readonly need: Need;
@@ -15,12 +15,14 @@ export interface LeftOut {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The file that gathers what is left out, one a line. */
+    /** The file to which each test that is left out is appended as a line. */
     readonly leftOut: string;
   }
 }
 
-/** For what this machine does not let a test do: it is named at the end of the run. */
+/**
+ * Records a test, or a part of one, that this machine does not permit. The run names it at its end.
+ */
 export function leftOut(what: string, need: Need = 'root'): void {
   appendFileSync(inject('leftOut'), `${JSON.stringify({ what, need })}\n`);
 }

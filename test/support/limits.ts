@@ -1,6 +1,6 @@
 /**
- * How long a test may take, and a poll in it, in ms. They end what hangs: a machine that is busy
- * may take several times as long as a quiet one, and no test is about the clock.
+ * The time limits of a test, of a hook, and of a poll in them, in ms. They only end tests that
+ * hang: a busy machine may take several times as long as a quiet one.
  */
 export const limits = {
   testTimeout: 180_000,

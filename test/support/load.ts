@@ -7,23 +7,23 @@ import {
 } from 'node:tls';
 
 export interface LoadOptions {
-  /** Of this machine; or the path of a Unix socket. */
+  /** A port of this machine, or the path of a Unix socket. */
   readonly port: number | string;
-  /** The name in the requests, where it is not `localhost`. */
+  /** The `Host` of the requests. Default: `localhost`. */
   readonly host?: string;
   /**
-   * With it the load speaks TLS, with a certificate of its own if `cert` and `key` are there. A
-   * server certificate that `ca` (PEM) does not vouch for is a failure.
+   * If it is there, the clients use TLS, with a client certificate if `cert` and `key` are there. A
+   * server certificate that does not chain to `ca` (PEM) is a failure.
    */
   readonly tls?: { readonly ca: string; readonly cert?: string; readonly key?: string };
   readonly mode: 'keep-alive' | 'new-connection';
   readonly clients: number;
   readonly path?: string;
-  /** The load stops by itself after so many ms; default 60,000. */
+  /** The time in ms after which the load stops if `stop` was not called; default 60,000. */
   readonly maxDuration?: number;
-  /** An answer that is not complete after so many ms is a failure; default 10,000. */
+  /** The time in ms after which an answer that is not complete is a failure; default 10,000. */
   readonly requestTimeout?: number;
-  /** So many ms pass between an answer and the next request of the same client; default 0. */
+  /** The time in ms between an answer and the next request of the same client; default 0. */
   readonly pause?: number;
 }
 
@@ -32,18 +32,18 @@ export interface LoadResult {
   ok: number;
   failed: number;
   /**
-   * Requests that met the close of the kept connection they were sent on, before any byte of an
-   * answer, and were sent once more (RFC 9112 §9.3.1).
+   * Requests on a kept connection that closed before any byte of their answer came. They were sent
+   * once more (RFC 9112 §9.3.1).
    */
   retried: number;
   connections: number;
-  /** Why requests failed: reason → how many. Their sum is `failed`. */
+  /** The number of failed requests by reason. The sum is `failed`. */
   errors: Map<string, number>;
-  /** Serials of the certificates that the server showed, upper-case hex. */
+  /** The serials of the certificates that the server presented, upper-case hex. */
   serials: Set<string>;
-  /** ms from the start until the last answer. */
+  /** The time in ms from the start until the last client stopped. */
   duration: number;
-  /** The longest that one request took, in ms, its retry included. */
+  /** The longest time in ms until a complete answer, including a retry. */
   slowest: number;
 }
 
@@ -56,18 +56,21 @@ export interface Load {
 
 const sweepInterval = 50;
 /**
- * The reason of a connection that was reset before its TLS handshake was over, so that its request
- * was not sent. The kernel resets those that wait to be accepted when a listener with
- * `SO_REUSEPORT` closes, unless `net.ipv4.tcp_migrate_req` is 1.
+ * The reason of a failure if a connection was reset before the end of its TLS handshake, so that
+ * its request was not sent. When a listener with `SO_REUSEPORT` closes, the kernel resets the
+ * connections that wait to be accepted, unless `net.ipv4.tcp_migrate_req` is 1.
  */
 export const resetInHandshake = 'reset in the handshake';
 
-/** So that a refused connection is not tried thousands of times a second. */
+/**
+ * The shortest pause after a failure, in ms. Without it, a client would try a refused connection
+ * thousands of times a second.
+ */
 const pauseAfterFailure = 10;
 
 /**
- * Starts `clients` clients, each of which sends one GET after the other. Every request ends as `ok`
- * or `failed`.
+ * Starts `clients` clients, each of which sends one GET after the other. Every request counts as
+ * `ok` or `failed`.
  */
 export function startLoad(options: LoadOptions): Load {
   const { maxDuration = 60_000, clients } = options;
@@ -106,8 +109,8 @@ export function startLoad(options: LoadOptions): Load {
 }
 
 /**
- * A minimal HTTP/1.1 client over a socket: it leaves the machine to the server under test, and sees
- * exactly when a connection ends.
+ * A minimal HTTP/1.1 client over a socket. It takes little CPU time from the server under test, and
+ * sees exactly when a connection ends.
  */
 class Client {
   readonly #options: LoadOptions;

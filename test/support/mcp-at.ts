@@ -5,7 +5,9 @@ import {
   type McpSourceOptions,
 } from '../../src/pilot-discovery/registry/mcp/mcp-source.ts';
 
-/** The resources of a control plane at an address in plain text, as an instance reads them. */
+/**
+ * Returns a source that reads the resources of a control plane in plain text, as an instance does.
+ */
 export function mcpAt(
   address: string,
   {

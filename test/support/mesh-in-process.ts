@@ -18,29 +18,30 @@ import type { EnvoyRequest, Variant } from '../../src/shared/xds/messages.ts';
 
 const node = { id: 'sidecar~10.0.0.1~a.b~c' } as NonNullable<EnvoyRequest['node']>;
 
-/** What a change has come to. Times of the CPU in ms. */
+/** The costs of a change: CPU times in ms, and counts. */
 export interface Cost {
   readonly build: number;
   readonly views: number;
   readonly answers: number;
   readonly all: number;
-  /** How many answers were given, and their bytes. */
+  /** The number of answers that were sent. */
   readonly given: number;
+  /** The size of these answers. */
   readonly bytes: number;
 }
 
-/** A proxy that accepts whatever it is given. */
+/** A proxy that ACKs every answer. */
 interface Client {
   readonly proxy: ProxyNode;
-  /** What it asks for, by type URL. */
+  /** The names that it requests, by type URL; an empty list for all resources. */
   readonly named: Map<string, readonly string[]>;
   state: ProxyStream;
   leave: () => void;
 }
 
 /**
- * A control plane without files and sockets: from a change of resources to the bytes of the answers
- * that proxies are given, which they accept at once.
+ * Returns a control plane without files and sockets. It turns a change of resources into the bytes
+ * of the answers to proxies, which ACK them at once.
  */
 export function meshInProcess(variant: Variant, proxies: readonly ProxyNode[]) {
   const { enter, sweep } = viewer(() => undefined);
@@ -90,9 +91,9 @@ export function meshInProcess(variant: Variant, proxies: readonly ProxyNode[]) {
   };
 
   return {
-    /** A change of what a text says; the proxies have all of it then. */
+    /** Adds or replaces the resources in a text. All proxies have them when it returns the cost. */
     change(yaml: string): Cost {
-      // One document is read quickly, several at once are not.
+      // The reader is fast for a text with one document, and slow for several.
       const upserts = yaml.split('---\n').flatMap((document) => {
         const read = readResources(document, {
           source: 'files',

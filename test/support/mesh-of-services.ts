@@ -1,9 +1,9 @@
-/** A text of YAML may not have many more of these services. */
+/** The number of services in one text; the limits of a YAML text allow few more. */
 const servicesPerText = 50;
 
 /**
- * A mesh of so many services in ten namespaces, as texts of YAML. Each has a workload at its own
- * address, a subset, a route and a policy.
+ * Returns a mesh of `count` services in ten namespaces, as texts of YAML. Each service has a
+ * workload at its own address, a subset, a route and a policy.
  */
 export const meshOfServices = (count: number): readonly string[] =>
   Array.from({ length: Math.ceil(count / servicesPerText) }, (_, text) =>

@@ -14,7 +14,7 @@ import type {
   Workload,
 } from '../../src/pilot-discovery/istio/hosts/service-entry.ts';
 
-/** A resource `KIND/NAMESPACE/NAME`. */
+/** Returns a resource; its key is `KIND/NAMESPACE/NAME`. */
 export function resource<K extends Kind>(
   key: `${K}/${string}/${string}`,
   spec: Specs[K],
@@ -32,7 +32,7 @@ export function resource<K extends Kind>(
   };
 }
 
-/** A resource of some kind, where each kind will do. */
+/** Returns a resource, with the type of a resource of any kind. */
 export const anyResource = <K extends Kind>(...args: Parameters<typeof resource<K>>): AnyResource =>
   resource(...args) as AnyResource;
 
@@ -49,7 +49,7 @@ export function workload(fields: Partial<Workload>): Workload {
   };
 }
 
-/** One for HTTP on port 80 with static endpoints. */
+/** Returns a ServiceEntry for HTTP on port 80 with static endpoints. */
 export function serviceEntry(fields: Partial<ServiceEntry>): ServiceEntry {
   return {
     hosts: ['a.com'],
@@ -107,7 +107,7 @@ export function routeMatch(fields: Partial<HttpMatch>): HttpMatch {
   };
 }
 
-/** Weighted equally. */
+/** Returns a route to these hosts, with equal weights. */
 export function toHosts(...hosts: readonly string[]): Pick<HttpRoute, 'route'> {
   const headers = { request: unchanged, response: unchanged };
   return {

@@ -9,24 +9,29 @@ import {
 } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { SecretDiscoveryService } from '../../src/shared/proto/envoy/service/secret/v3/sds_pb.ts';
 
-/** A control plane that asks for a client certificate, and has no resource for anybody. */
+/** A control plane that requests a client certificate, and sends no resources. */
 export interface MutualControlPlane {
   readonly port: number;
-  /** Serials of the certificates that it was shown, one a stream, as Node's TLS prints them. */
+  /**
+   * The serials of the client certificates, one for each stream, as Node's TLS prints them; '' for
+   * a stream without a certificate.
+   */
   readonly shown: readonly string[];
-  /** Ends all streams: Envoy then connects anew. */
+  /** Ends all streams: Envoy then connects again. */
   drop(): void;
   close(): void;
 }
 
 export interface MutualControlPlaneOptions {
-  /** Its own pair, and the root of those that it lets in; all PEM. */
+  /** The certificate chain of the server, PEM. */
   readonly chain: string;
+  /** The key of the server, PEM. */
   readonly key: string;
+  /** The roots of the client certificates that it accepts, PEM. */
   readonly roots: string;
   /** Default true. */
   readonly asksClient?: boolean;
-  /** Default: one that is free. */
+  /** Default: a free port. */
   readonly port?: number;
 }
 

@@ -3,12 +3,15 @@ import { cpuSeconds } from './cpu-seconds.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What this file took of processors, with the programs that it started and that have ended. */
+    /** The CPU time of this file, including the programs that it started and that have ended. */
     cpuSeconds?: number;
   }
 }
 
-/** A process may run several files: what it had used when the last one ended. */
+/**
+ * The CPU time of this process when its last file ended. It is global because a process may run
+ * several files.
+ */
 const used = globalThis as { cpuSecondsBefore?: number };
 
 afterAll(({}, file) => {

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 import type { Timing } from './timings.ts';
 
-/** A reporter that writes what each file has taken, as JSON, into the folder that TIMINGS names. */
+/** A reporter that writes the times of each file, as JSON, into the folder that TIMINGS names. */
 export default class NoteTimings implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const timings = modules.map((module): Timing => {

@@ -28,7 +28,7 @@ const keyKinds = {
 
 interface IssuerOptions {
   readonly keys?: keyof typeof keyKinds;
-  /** A text as `CN=name`, or DER. */
+  /** A text such as `CN=name`, or DER. */
   readonly subject?: string | Uint8Array<ArrayBuffer>;
   readonly notBefore?: number;
   readonly notAfter?: number;
@@ -43,7 +43,7 @@ const usages: Readonly<Record<'ofAuthority' | 'mute' | 'ofLeaf', KeyUsageFlags>>
   ofLeaf: KeyUsageFlags.digitalSignature,
 };
 
-/** A certificate with its key, which may sign others. */
+/** A certificate with its key, which can sign other certificates. */
 export interface TestIssuer {
   readonly subject: string | Uint8Array<ArrayBuffer>;
   readonly keys: webcrypto.CryptoKeyPair;
@@ -54,7 +54,7 @@ export interface TestIssuer {
   readonly key: Buffer;
 }
 
-/** Makes an issuer that another one vouches for; a root without one. */
+/** Creates an issuer whose certificate `by` signs; without `by`, a root. */
 export async function testIssuer(
   {
     keys: kind = 'P-256',
@@ -102,7 +102,10 @@ export async function testIssuer(
   };
 }
 
-/** An authority as a folder with `cacerts` has it: a root, and an intermediate that signs. */
+/**
+ * Creates the files of an authority as a `cacerts` folder contains them: those of a root, and of an
+ * intermediate that signs.
+ */
 export async function pluggedAuthority(
   options: IssuerOptions = {},
   root?: TestIssuer,

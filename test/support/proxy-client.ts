@@ -14,7 +14,7 @@ import {
   type DiscoveryResponse,
 } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 
-/** A stream of a proxy that says what a test has it say. */
+/** A stream of a proxy on which a test sends the requests. */
 export interface AdsClient<Response> {
   readonly call: ClientDuplexStream<object, Response>;
   readonly answers: Response[];
@@ -27,7 +27,7 @@ export const wholeClient = (port: number) =>
 export const deltaClient = (port: number) =>
   adsClient<DeltaDiscoveryResponse>(port, 'deltaAggregatedResources');
 
-/** A connection of its own to a control plane on this machine. */
+/** Opens a stream over a new connection to a control plane on this machine. */
 function adsClient<Response>(
   port: number,
   name: 'streamAggregatedResources' | 'deltaAggregatedResources',
@@ -51,7 +51,7 @@ function adsClient<Response>(
   return { call, answers, statuses, close: () => client.close() };
 }
 
-/** A proxy with incremental xDS that asks for all of one type, and accepts all that comes. */
+/** Starts a proxy with incremental xDS that subscribes to one whole type, and ACKs every answer. */
 export function acceptingClient(
   port: number,
   id: string,

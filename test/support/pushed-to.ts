@@ -20,9 +20,9 @@ interface Pushed {
 }
 
 /**
- * What a proxy with incremental xDS, which has everything of a view and accepts all, is pushed when
- * there is another view: each resource whose content differs from what it had, and each that is
- * removed.
+ * Returns the resources that are pushed to a proxy when its view changes: each whose version
+ * differs from the one that the proxy had, and each that is removed. The proxy uses incremental
+ * xDS, has everything of the view before, and ACKs every answer.
  */
 export function pushedTo(before: View, after: View): readonly Pushed[] {
   const had = new Map<string, string>();

@@ -4,8 +4,8 @@ import type { ReadResources } from '../../src/pilot-discovery/registry/files/fil
 import { workload } from './mesh-resources.ts';
 
 /**
- * Reads documents of lines `NAME ADDRESS`: WorkloadEntries. The address `bad` is a flaw of the
- * resource, a line of one word a flaw that nobody can tell the resource of.
+ * Reads lines `NAME ADDRESS` as WorkloadEntries. The address `bad` is a flaw of the resource. A
+ * line of one word is a flaw whose resource is not known.
  */
 export const readSimply: ReadResources = function* (text, { source, path, defaultNamespace }) {
   const resources: AnyResource[] = [];

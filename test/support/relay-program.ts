@@ -1,8 +1,8 @@
 import { makeRelay, type Place } from './relay.ts';
 
 /**
- * `relay-program.ts FROM TO [FROM TO …]` passes connections on, and writes a line when it takes
- * them.
+ * The program `relay-program.ts FROM TO [FROM TO …]`. It relays connections, and prints a line when
+ * it accepts them.
  */
 const places = process.argv
   .slice(2)

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Passes connections on. */
+/** A relay of connections. */
 export interface Relay {
-  /** Takes connections from now on; also those that wait. */
+  /** Relays connections from now on, also those that wait. */
   open(): Promise<void>;
-  /** Ends connections. Others are accepted, and wait until it is opened. */
+  /** Ends its connections. Accepts new ones, which wait until `open`. */
   hold(): Promise<void>;
-  /** Passes nothing more over the connections that it has, and does not end them. */
+  /** Relays no more bytes over its connections, but does not end those of the clients. */
   silence(): void;
-  /** Refuses connections from now on, and ends those that it has. */
+  /** Refuses connections from now on, and ends its connections. */
   close(): Promise<void>;
 }
 

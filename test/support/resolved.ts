@@ -9,7 +9,9 @@ import {
 import type { Problem } from '../../src/shared/text/value.ts';
 import type { AgentConfig } from '../../src/pilot-agent/config/agent-config.ts';
 
-/** The inputs of a configuration under test. Files and texts are given by their parsed content. */
+/**
+ * The inputs of a configuration under test, with the parsed content instead of files and texts.
+ */
 export interface TestConfig extends Partial<Omit<ConfigInputs, 'layers' | 'surroundings'>> {
   readonly env?: NodeJS.ProcessEnv;
   /** `defaultConfig` of the mesh file. */
@@ -55,7 +57,7 @@ export function resolved({
   });
 }
 
-/** The same, which has to be in order. */
+/** Resolves the configuration of a test, and fails the test if it has problems. */
 export function accepted(
   testConfig: TestConfig = {},
 ): Extract<ResolvedConfig, { readonly ok: true }> {
@@ -67,13 +69,16 @@ export function configOf(testConfig: TestConfig = {}): AgentConfig {
   return accepted(testConfig).config;
 }
 
-/** Returns all mistakes in it. */
+/** Returns all problems of a configuration. */
 export function problemsOf(testConfig: TestConfig): readonly Problem[] {
   const result = resolved(testConfig);
   return result.ok ? [] : result.problems;
 }
 
-/** All that is wrong; where nothing is refused, what is left out with a warning. */
+/**
+ * Returns all problems of a configuration; if it has none, the fields that are left out with a
+ * warning.
+ */
 export function flawsOf(testConfig: TestConfig): readonly Problem[] {
   const result = resolved(testConfig);
   if (!result.ok) return result.problems;

@@ -17,7 +17,7 @@ import {
 import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import type { WorkloadPair } from './workload-authority.ts';
 
-/** What a proxy presents on the secure port, and the nodes of its requests. */
+/** The credentials of a proxy on the secure port, and the nodes of its requests. */
 export interface SecureProxy {
   readonly port: number;
   /** The root of the server, as PEM. */
@@ -27,7 +27,7 @@ export interface SecureProxy {
   readonly nodes: readonly { readonly id: string; readonly metadata: JsonObject }[];
 }
 
-/** A stream for configuration, and the end of its connection. */
+/** A stream for configuration, with a function that closes its connection. */
 export interface DeltaStream {
   readonly call: ClientDuplexStream<object, DeltaDiscoveryResponse>;
   readonly close: () => void;
@@ -65,15 +65,15 @@ export function openDelta(
   };
 }
 
-/** The outcome of a stream: an answer, or the status at its end. */
+/** The outcome of a stream: `ANSWERED`, or the status at its end. */
 export interface SecureOutcome {
   readonly status: string;
   readonly details: string;
 }
 
 /**
- * Asks for clusters once as each node, over one stream. Resolves with `ANSWERED` after as many
- * answers as there are nodes, or with the status of the stream.
+ * Requests clusters once as each node, over one stream. Resolves to `ANSWERED` when each request
+ * has an answer, or to the status of the stream if it ends before.
  */
 export async function askSecurely(proxy: SecureProxy): Promise<SecureOutcome> {
   const { pair } = proxy;

@@ -1,7 +1,10 @@
 import { NEVER } from 'rxjs';
 import type { StatusOptions } from '../../src/pilot-agent/run/status/serve-status.ts';
 
-/** What a status port shows beside what happens in a run, of an agent of which nothing is known. */
+/**
+ * The options of a status port that do not depend on the events of a run, for an agent without a
+ * state.
+ */
 export const shown: Pick<StatusOptions, 'status' | 'identity' | 'lines$'> = {
   status: {
     probes: new Map(),

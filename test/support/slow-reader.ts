@@ -4,14 +4,17 @@ import { DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/dis
 import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 
 interface SlowReader {
-  /** The number of bytes so far. */
+  /** Returns the number of bytes that were read so far. */
   readonly read: () => number;
-  /** Whether the connection is closed, by any side. */
+  /** Whether the connection is closed, by either side. */
   readonly isClosed: () => boolean;
   readonly close: () => void;
 }
 
-/** A proxy that asks for all clusters and reads so many bytes of the answer a second (0: none). */
+/**
+ * Starts a proxy that requests all clusters, and reads `bytesPerSecond` bytes of the answer a
+ * second (0: none).
+ */
 export function slowReader(port: number, id: string, bytesPerSecond: number): SlowReader {
   const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
   const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';

@@ -3,7 +3,10 @@ import { offsetOf } from '../../src/pilot-discovery/istio/documents/field-offset
 import { parseYaml, valueOfYaml } from '../../src/shared/text/parse-yaml.ts';
 import type { QuickYaml } from '../../src/shared/text/quick-yaml.ts';
 
-/** What the package `yaml` says of a text with one document; undefined if something is wrong. */
+/**
+ * Returns the content of a text with one document, as the package `yaml` reads it. Undefined if the
+ * text has an error, or not exactly one document.
+ */
 export function slowYaml(text: string): QuickYaml | undefined {
   const parsed = parseYaml(yaml, text, { uniqueKeys: true });
   if (!parsed.ok || parsed.documents.length !== 1) return undefined;
@@ -25,7 +28,7 @@ export function slowYaml(text: string): QuickYaml | undefined {
 
 const mostFields = 200;
 
-/** All fields of a value, and one that it does not have. */
+/** Returns the paths of all fields of a value, and some that it does not have. */
 function fieldsOf(value: unknown, path = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) return [path, `${path}.none`, `${path}[0]`];
   const steps = Array.isArray(value)
@@ -34,7 +37,10 @@ function fieldsOf(value: unknown, path = ''): readonly string[] {
   return [path, ...steps.flatMap(([step, inner]) => fieldsOf(inner, step))];
 }
 
-/** With the lines of the first fields: the package `yaml` looks through all of a map for one. */
+/**
+ * Returns a value with the lines of its first fields. It has only the first ones because the
+ * package `yaml` searches a whole map for each.
+ */
 export function withLines({ value, line, lineOf }: QuickYaml): unknown {
   const lines = fieldsOf(value)
     .slice(0, mostFields)

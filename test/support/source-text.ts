@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 export const read = (path: string) => readFileSync(path, 'utf8');
 
-/** All modules of the program. */
+/** The paths of all modules of the program. */
 export const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => join('src', name));
@@ -18,7 +18,7 @@ function visit(file: string, see: (node: ts.Node) => void): void {
   each(ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true));
 }
 
-/** The texts in a file, and the pieces of its templates. */
+/** Returns the string literals in a file, and the pieces of its templates. */
 export function literals(file: string): readonly string[] {
   const texts: string[] = [];
   visit(file, (node) => {
@@ -32,7 +32,7 @@ export function literals(file: string): readonly string[] {
   return texts;
 }
 
-/** The texts in a file, its templates with `N` where something is put in. */
+/** Returns the string literals in a file, and its templates with `N` for each expression. */
 export function templates(file: string): readonly string[] {
   const texts: string[] = [];
   visit(file, (node) => {
@@ -45,13 +45,13 @@ export function templates(file: string): readonly string[] {
   return texts;
 }
 
-/** A line of the log as it is written in the program: its event, and its fields. */
+/** A line of the log, as the source code has it: its event, and the names of its fields. */
 export interface WrittenLine {
   readonly event: string;
   readonly fields: readonly string[];
 }
 
-/** What is logged in a file: each call of `line`. */
+/** Returns the lines that a file logs: one for each event of a call of `line`. */
 export function writtenLines(file: string): readonly WrittenLine[] {
   const lines: WrittenLine[] = [];
   const textsIn = (node: ts.Node | undefined): readonly string[] => {

@@ -6,10 +6,10 @@ import { agentReport } from './agent-report.ts';
 import { statusParts } from './status-parts.ts';
 
 /**
- * Asks every endpoint by every method from every address given as an argument, without an origin
- * and with a foreign one, and prints what came of it: `PATH METHOD ADDRESS ORIGIN STATUS`, a line
- * each; then `EVENTS` and what the agent was asked to do. A program of its own, so that it can run
- * in a network namespace.
+ * Sends requests to every endpoint, with four methods, from every address in the arguments, without
+ * an origin and with a foreign one. Prints a line for each: `PATH METHOD ADDRESS ORIGIN STATUS`.
+ * The last line is `EVENTS` with the actions that were requested of the agent. This is a separate
+ * program, so that it can run in a network namespace.
  */
 const addresses = process.argv.slice(2);
 const paths = [
@@ -59,7 +59,7 @@ const ask = (host: string, method: string, path: string, origin: string) =>
       (response) => {
         const answered = () => done(response.statusCode ?? 0);
         if (method === 'GET' && response.headers['content-type'] === 'text/event-stream')
-          response.on('error', answered).on('close', answered).destroy(); // it has no end
+          response.on('error', answered).on('close', answered).destroy(); // the stream has no end
         else response.resume().on('end', answered);
       },
     );

@@ -2,8 +2,8 @@ import { NEVER, of } from 'rxjs';
 import type { StatusParts } from '../../src/pilot-agent/status/status-parts.ts';
 
 /**
- * What a status port answers from whose agent is ready, live and started, and has nothing else to
- * tell; with changes.
+ * Returns the parts of a status port for an agent that is ready, live and started, and has nothing
+ * else to report; `changes` replace parts.
  */
 export function statusParts(changes: Partial<StatusParts> = {}): StatusParts {
   return {

@@ -1,4 +1,4 @@
-/** A row as a strict reader has understood it. */
+/** A row as a strict reader reads it. */
 interface StrictRow {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
@@ -25,9 +25,9 @@ const textTypes = ['counter', 'gauge', 'histogram', 'summary', 'untyped'];
 const value = /^(?:[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+)?|NaN|[-+]Inf)$/;
 
 /**
- * Reads an exposition as a reader does that forgives nothing, and throws at the first fault, with
- * the line. Written from the two formats, and not from what merges: it knows the whole text at
- * once, and compares texts, not hashes.
+ * Reads an exposition strictly, and throws at the first error; with the line, if it is in one line.
+ * It is written from the two formats, not from the code that merges expositions: it has the whole
+ * text at once, and compares texts, not hashes.
  */
 export function strictExposition(
   body: string,
@@ -48,7 +48,7 @@ export function strictExposition(
   const enter = (name: string) => {
     if (current === name) return;
     current = name;
-    if (families.has(name)) return; // Prometheus takes further rows of a family after those of another
+    if (families.has(name)) return; // Prometheus accepts rows of a family after those of another
     families.set(name, {
       type: format === 'text' ? 'untyped' : 'unknown',
       help: undefined,
@@ -157,7 +157,7 @@ function readRow(line: string, format: 'text' | 'openmetrics'): StrictRow {
   return { name, labels: readLabels(braces ?? ''), value: Number(text.replace('Inf', 'Infinity')) };
 }
 
-/** At the ` # ` that is not within quotes. */
+/** Splits a line at the first ` # ` that is not within quotes. */
 function splitExemplar(line: string): readonly string[] {
   let quoted = false;
   for (let offset = 0; offset < line.length; offset++) {
@@ -226,8 +226,8 @@ function bound(text: string | undefined, format: 'text' | 'openmetrics'): number
 }
 
 /**
- * What OpenMetrics wants of the rows of one metric: that they stand together, and that a histogram
- * is whole.
+ * Throws if the rows of a family break the rules of OpenMetrics for metrics: the rows of one metric
+ * must be contiguous, and a histogram must be complete.
  */
 function checkMetrics(family: string, type: string, rows: readonly StrictRow[]): void {
   const metrics = new Map<string, StrictRow[]>();

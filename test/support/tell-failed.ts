@@ -1,16 +1,19 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** The last lines of a run that fails have this many failures at most. */
+/** The maximum number of failures in the last lines of a failing run. */
 const most = 4;
 
 interface Failed {
   readonly file: string;
-  /** Undefined if the file itself could not be loaded, or a hook of it failed. */
+  /** Undefined if the file could not be loaded, or one of its hooks failed. */
   readonly name: string | undefined;
 }
 
-/** The lines that end a failing run: what failed, and the command that repeats it alone. Pure. */
+/**
+ * Returns the last lines of a failing run: each failure, and the command that repeats it alone.
+ * Pure.
+ */
 export function failedLines(failed: readonly Failed[]): string[] {
   const shown = failed
     .slice(0, most)
@@ -24,7 +27,7 @@ export function failedLines(failed: readonly Failed[]): string[] {
     : shown;
 }
 
-/** As a shell takes it; `-t` takes a regular expression. */
+/** Returns a name quoted for the shell, and escaped because `-t` takes a regular expression. */
 function quoted(name: string): string {
   return `'${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll("'", `'\\''`)}'`;
 }
@@ -38,11 +41,11 @@ function failuresOf(module: TestModule): Failed[] {
   return tests.length === 0 && module.state() === 'failed' ? [{ file, name: undefined }] : tests;
 }
 
-/** A reporter that ends a failing run with what failed, and how to repeat it. */
+/** A reporter that ends a failing run with its failures, and the commands that repeat them. */
 export default class TellFailed implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = failedLines(modules.flatMap(failuresOf));
-    // After all that other reporters print at the end.
+    // At exit, after everything that other reporters print at the end.
     if (lines.length > 0)
       process.once('exit', () => process.stdout.write(`\n${lines.join('\n')}\n`));
   }

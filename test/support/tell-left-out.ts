@@ -10,8 +10,8 @@ const because: Readonly<Record<Need, string>> = {
 };
 
 /**
- * What there is to say of what a run left out, one thing a line, and whether it fails for that: on
- * CI nothing is left out that needs only root. Pure.
+ * Returns a line for each test that a run left out, and whether the run fails because of them. On
+ * CI, no test that needs only root may be left out. Pure.
  */
 export function toldLeftOut(
   all: readonly LeftOut[],
@@ -24,7 +24,7 @@ export function toldLeftOut(
   return { lines: [...named, ...(fails ? [verdict] : [])], fails };
 }
 
-/** Gathers what the tests of a run leave out, and says it at its end. */
+/** Collects the tests that a run leaves out, and prints them at its end. */
 export default function tellLeftOut(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-left-out-'));
   const file = join(folder, 'left-out');

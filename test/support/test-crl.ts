@@ -18,10 +18,11 @@ cryptoProvider.set(webcrypto);
 const hour = 3_600_000;
 
 interface CrlOptions {
-  /** The revoked certificates, PEM each. */
+  /** The revoked certificates, each as PEM. */
   readonly revoked?: readonly string[];
-  /** In ms since 1970. Default: an hour ago, and in an hour. */
+  /** In ms since 1970. Default: an hour ago. */
   readonly from?: number;
+  /** In ms since 1970. Default: in an hour. If it is undefined, the CRL has no next update. */
   readonly to?: number | undefined;
   readonly hasKeyId?: boolean;
   readonly hasCritical?: boolean;

@@ -7,7 +7,7 @@ interface KeyPair {
   readonly publicKey: KeyObject;
 }
 
-/** The algorithms of a signature: hash, and identifier (DER of an OID and its parameters). */
+/** The algorithms of signatures: the hash, and the identifier (DER of an OID and parameters). */
 const signatureKinds = {
   'RSA SHA-256': ['sha256', '06092a864886f70d01010b0500'],
   'RSA SHA-512': ['sha512', '06092a864886f70d01010d0500'],
@@ -21,7 +21,7 @@ const signatureKinds = {
 
 type SignatureKind = keyof typeof signatureKinds;
 
-/** A request for a certificate of a key, DER, with an empty subject. */
+/** Returns a certificate request for a key, as DER, with an empty subject. */
 export function testCsr({ privateKey, publicKey }: KeyPair, kind: SignatureKind): Buffer {
   const [hash, algorithm] = signatureKinds[kind];
   const info = der(
@@ -36,7 +36,7 @@ export function testCsr({ privateKey, publicKey }: KeyPair, kind: SignatureKind)
   return der(0x30, info, der(0x30, Buffer.from(algorithm, 'hex')), bits);
 }
 
-/** DER as PEM. */
+/** Returns DER as PEM. */
 export function csrPem(bytes: Uint8Array, label = 'CERTIFICATE REQUEST'): string {
   const lines = Buffer.from(bytes).toString('base64').replace(/.{64}/g, '$&\n');
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;

@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { readTimings } from './timings.ts';
 
 /**
- * Starts the files that take longest first, by `test/timings.md`, so that no worker is left with a
- * long one at the end. A file that is not there yet comes first.
+ * Sorts the files by the times in `test/timings.md`, the longest first, so that no worker runs a
+ * long file at the end. A file without a time comes first.
  */
 export class TimedSequencer extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What a file of tests, or a part of a run, has taken: seconds of the clock, and of processors. */
+/** The duration and the CPU time of a test file, or of a part of a run. */
 export interface Timing {
   readonly file: string;
   readonly seconds: number;
   readonly cpuSeconds: number;
 }
 
-/** Where `npm run timings` writes what each file has taken. */
+/** The file into which `npm run timings` writes the times of each test file. */
 export const timingsFile = 'test/timings.md';
 
-/** The rows of that table, in its order. None if there is no such file. */
+/** Returns the rows of that file, in order; none if there is no such file. */
 export function readTimings(): Timing[] {
   if (!existsSync(timingsFile)) return [];
   const rows = readFileSync(timingsFile, 'utf8').matchAll(

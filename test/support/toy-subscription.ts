@@ -7,7 +7,7 @@ import {
   type TypeSubscription,
 } from '../../src/shared/xds/type-subscription.ts';
 
-/** Resources are texts, and a version is the text. */
+/** A kind of subscription whose resources are texts. The version of a resource is its text. */
 export interface ToyKind {
   readonly resource: string;
   readonly had: string;
@@ -25,7 +25,7 @@ export interface ToyAnswer {
   readonly held: ReadonlyMap<string, string>;
 }
 
-/** Gives all that a client lacks. A name without a resource is not answered. */
+/** A policy that sends everything that a client lacks. A name without a resource gets no answer. */
 export const toyPolicy: SubscriptionPolicy<ToyKind> = {
   wildcard: 'by naming nothing',
   staleNames: 'taken',
@@ -47,12 +47,12 @@ export const toyPolicy: SubscriptionPolicy<ToyKind> = {
   },
 };
 
-/** The version of a whole source. */
+/** Returns the version of a whole source. */
 export function textOf(source: ReadonlyMap<string, string>): string {
   return JSON.stringify([...source]);
 }
 
-/** One subscription, with what the last event has brought. */
+/** Returns a subscription. Its functions send events to it, and return their effects. */
 export function toySubscription(
   variant: Variant,
   policy: Partial<SubscriptionPolicy<ToyKind>> = {},
@@ -102,7 +102,10 @@ export function toySubscription(
   };
 }
 
-/** `asked`, `ACK 1`, `NACK 1 a`, `give 1 a=x -b`, or why nothing is sent; nothing for nothing. */
+/**
+ * Returns each effect as text: `asked`, `ACK 1`, `NACK 1 a`, `give 1 a=x -b`, or the reason why
+ * nothing is sent, if there is one.
+ */
 export function toyWords(effects: readonly SubscriptionEffect<ToyKind>[]): readonly string[] {
   return effects.flatMap((effect) => {
     switch (effect.type) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Answers each request by `upstream`. */
+/** A server that answers each request with `upstream`. */
 export interface Upstream {
   readonly port: number;
   close(): Promise<unknown>;
@@ -14,7 +14,8 @@ const program = `
 `;
 
 /**
- * On a port that is free. It has a thread of its own: what a test is busy with does not delay it.
+ * Starts one on a free port, in a thread of its own, so that a busy test does not delay its
+ * answers.
  */
 export async function startUpstream(): Promise<Upstream> {
   const worker = new Worker(program, { eval: true });

@@ -27,24 +27,25 @@ export interface WorkloadPair {
 
 export interface WorkloadNames {
   readonly names: readonly JsonGeneralName[];
-  /** In ms from now. Default: from an hour ago to an hour from now. */
+  /** The start of the validity, in ms from now. Default: an hour ago. */
   readonly from?: number;
+  /** The end of the validity, in ms from now. Default: in an hour. */
   readonly to?: number;
-  /** Default: server and client. */
+  /** The extended key usages. Default: server and client. */
   readonly usages?: readonly string[];
 }
 
-/** An authority that certifies any names, and its root as PEM. */
+/** An authority that issues certificates for any names, and its root as PEM. */
 export interface WorkloadAuthority {
   readonly root: string;
-  /** What signs: also a CRL. */
+  /** The signer of the certificates, which can also sign a CRL. */
   readonly issuer: Pick<TestIssuer, 'subject' | 'keys' | 'algorithm'>;
   issue(names: WorkloadNames): Promise<WorkloadPair>;
 }
 
 export const uri = (value: string): JsonGeneralName => ({ type: 'url', value });
 
-/** Makes one with a new key. */
+/** Creates one with a new key. */
 export async function workloadAuthority(name = 'root'): Promise<WorkloadAuthority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const timeFromNow = (ms: number) => new Date(Date.now() + ms);

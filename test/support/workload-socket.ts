@@ -19,13 +19,13 @@ import {
 } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { SecretDiscoveryService } from '../../src/shared/proto/envoy/service/secret/v3/sds_pb.ts';
 
-/** A server of secrets like that of SPIRE's agent: it gives, takes away, and is silent. */
+/** A server of secrets like that of SPIRE's agent: it sends them, withdraws them, or is silent. */
 export interface WorkloadSocket {
-  /** The requests so far, in their order. */
+  /** The requests so far, in order. */
   readonly requests: readonly DiscoveryRequest[];
-  /** Gives the secrets from now on, and no others: each stream of another name is ended. */
+  /** Sends these secrets from now on, and ends each stream that requested another name. */
   give(...secrets: readonly Secret[]): void;
-  /** Gives no answer to a new stream from now on. */
+  /** Sends no answers from now on, until `give`. */
   fallSilent(): void;
   close(): void;
 }
@@ -87,7 +87,10 @@ export async function startWorkloadSocket(path: string): Promise<WorkloadSocket>
   };
 }
 
-/** A certificate for a SPIFFE ID, as the server gives it; `serial` as TLS of Node prints it. */
+/**
+ * Creates a certificate for a SPIFFE ID, as the server sends it. `serial` is as Node's TLS prints
+ * it.
+ */
 export async function svidOf(
   ca: CertificateAuthority,
   id: string,
@@ -105,7 +108,7 @@ export async function svidOf(
   return { secret, serial, chain };
 }
 
-/** The roots by trust domain, as SPIRE's agent gives them to an Envoy of today. */
+/** Returns the roots by trust domain, as SPIRE's agent sends them to a current Envoy. */
 export function bundleOf(trustDomains: Readonly<Record<string, string>>): Secret {
   const validator = create(SPIFFECertValidatorConfigSchema, {
     trustDomains: Object.entries(trustDomains).map(([name, roots]) => ({
@@ -127,7 +130,10 @@ export function bundleOf(trustDomains: Readonly<Record<string, string>>): Secret
   });
 }
 
-/** Roots for all, as SPIRE's agent gives them if it is told not to name trust domains. */
+/**
+ * Returns roots for all trust domains, as SPIRE's agent sends them if it is configured not to name
+ * trust domains.
+ */
 export function plainRoots(roots: string): Secret {
   const trustedCa = inline(Buffer.from(roots));
   return create(SecretSchema, {

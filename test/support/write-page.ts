@@ -2,17 +2,17 @@ import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { format, resolveConfig } from 'prettier';
 
-/** Returns a page of Markdown as the formatter has it, for the place where it is kept. */
+/** Returns a page of Markdown, formatted with the configuration for its path. */
 export async function formattedPage(path: string, text: string): Promise<string> {
   return format(text, { ...(await resolveConfig(path)), parser: 'markdown' });
 }
 
-/** Writes a page of Markdown as the formatter has it, and resolves to it. */
+/** Formats a page of Markdown, writes it, and resolves to it. */
 export async function writePage(path: string, text: string): Promise<string> {
   const page = await formattedPage(path, text);
   writeFileSync(path, page);
   return page;
 }
 
-/** The machine of a measurement, for a page. */
+/** Returns a description of this machine, for a page with measurements. */
 export const machineText = (): string => `${cpus().length} cores, Node ${process.version}`;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
 
-/** Scalars and pieces that parsers of YAML have read differently, or might. */
+/** Scalars and pieces that YAML parsers have read differently, or might read differently. */
 const pieces = [
   'a',
   'b',
@@ -136,7 +136,7 @@ const line = fc.oneof(
   gap,
 );
 
-/** Lines that are YAML now and then. */
+/** Lines that are sometimes good YAML. */
 const ragged = fc.array(line, { maxLength: 8 }).map((lines) => lines.join('\n'));
 
 const leaf = fc.oneof(
@@ -177,7 +177,7 @@ const styled = fc.oneof(
   fc.tuple(map, fc.constantFrom(0, 2)).map(([value, space]) => JSON.stringify(value, null, space)),
 );
 
-/** The same with a sign in another place. */
+/** The same texts with one edit: a piece is inserted, or replaces a character. */
 const edited = fc
   .tuple(
     styled,
@@ -208,5 +208,5 @@ const edited = fc
     return `${text.slice(0, offset)}${sign}${text.slice(instead ? offset + 1 : offset)}`;
   });
 
-/** Texts of YAML: good ones in many styles, nearly good ones, and some that are none. */
+/** Texts: good YAML in many styles, nearly good YAML, and some that are not YAML. */
 export const yamlTexts: fc.Arbitrary<string> = fc.oneof(ragged, styled, edited);

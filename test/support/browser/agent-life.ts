@@ -7,10 +7,13 @@ import type {
   TrafficReport,
 } from '../../../src/pilot-agent/report/live-events.ts';
 
-/** Returns a time of the life of an agent, in ms after its beginning, as ISO. */
+/** Returns a time, in ms since 1970, as ISO. */
 const iso = (time: number) => new Date(time).toISOString();
 
-/** An agent after some life: rotations, a crash, a refusal, a push. All times end at `now`. */
+/**
+ * Returns the reports of an agent after 9 minutes with rotations, a crash, a rejected configuration
+ * and pushes. The reports are of the time `now`.
+ */
 export function aLife(now: number): {
   readonly report: AgentReport;
   readonly traffic: readonly TrafficReport[];
@@ -134,7 +137,7 @@ export function aLife(now: number): {
   };
 }
 
-/** Returns the events of an agent with this life that a page gets first. */
+/** Returns the events that a page first receives from an agent with this life. */
 export function firstEvents(
   { report: { epochs, ...report }, traffic, service, log }: ReturnType<typeof aLife>,
   withLog = true,
@@ -339,7 +342,7 @@ const messages: readonly (readonly [LogReport['level'], string, string, string])
   ['debug', 'sds', 'secret.pushed', 'a secret is pushed'],
 ];
 
-/** Lines of a log, the newest one now. */
+/** Returns lines of a log; the newest is 250 ms before `now`. */
 export function someLines(now: number, count: number, first = 0): readonly LogReport[] {
   return Array.from({ length: count }, (_, index): LogReport => {
     const id = first + index;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The Chromium of Debian. */
+/** The path of the Chromium of Debian. */
 const chromiumPath = '/usr/bin/chromium';
 
 const args = [
@@ -16,15 +16,15 @@ const args = [
   '--disable-sync',
 ];
 
-/** Whether there is a browser: `scripts/install-programs.mjs` installs it. */
+/** Whether there is a browser; `scripts/install-programs.mjs` installs it. */
 export const hasBrowser = existsSync(chromiumPath);
 
-/** With a profile of its own, which is gone with it. */
+/** Starts a browser with a new profile, which is deleted when the browser is closed. */
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath, args });
 }
 
-/** A desk, a tablet, a phone. */
+/** The sizes of a window on a desk, a tablet and a phone. */
 export const sizes = {
   desk: { width: 1440, height: 900 },
   tablet: { width: 900, height: 1100 },
@@ -33,11 +33,11 @@ export const sizes = {
 
 export interface Visit {
   readonly page: Page;
-  /** What the console of the browser had of errors and warnings, and exceptions. */
+  /** The errors and warnings in the console of the browser, and the exceptions of the page. */
   readonly complaints: readonly string[];
 }
 
-/** Goes to a page in a context of its own, and waits until it shows an agent. */
+/** Opens a page in a new context, and waits until it shows an agent. */
 export async function visit(
   browser: Browser,
   url: string,
@@ -57,7 +57,7 @@ export async function visit(
   return { page, complaints };
 }
 
-/** What axe finds fault with, one line each. */
+/** Returns the violations that axe finds, one line each. */
 export async function faults(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const result = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })');

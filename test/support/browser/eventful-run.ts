@@ -6,8 +6,9 @@ import { ask } from '../ask.ts';
 import type { Rig, RunningAgent } from '../e2e/rig.ts';
 
 /**
- * What an agent goes through: two rotations, a crash, and a configuration that Envoy refuses;
- * `between` in ms. Resolves once the last epoch, 3, is LIVE and the refusal is told.
+ * Leads an agent through two rotations, a crash, and a configuration that Envoy rejects. `between`
+ * is the pause between them, in ms. Resolves when the last epoch, 3, is LIVE and the agent has
+ * logged the rejection.
  */
 export async function eventfulRun(rig: Rig, agent: RunningAgent, between = 0): Promise<void> {
   await agent.said('epoch.live', 0);

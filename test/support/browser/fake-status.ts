@@ -4,17 +4,17 @@ import type { LiveEvent } from '../../../src/pilot-agent/report/live-events.ts';
 import { controlGuard, insideGuard } from '../../../src/shared/http/control-guard.ts';
 import { page } from '../../../src/pilot-agent/status/page.ts';
 
-/** A status port that answers as the real one, of an agent whose events a test tells. */
+/** A status port that answers as the real one, for an agent whose events a test sends. */
 export interface FakeStatus {
   readonly url: string;
   readonly port: number;
-  /** What has been asked of the agent. */
+  /** The paths of the POST requests that it accepted. */
   readonly orders: readonly string[];
-  /** How many listen. */
+  /** Returns the number of clients that receive events. */
   listening(): number;
-  /** To all that listen. */
+  /** Sends events to all these clients. */
   tell(...events: readonly LiveEvent[]): void;
-  /** Ends the connections of all that listen. */
+  /** Ends the connections of all these clients. */
   hangUp(): void;
   close(): Promise<void>;
 }
@@ -22,7 +22,8 @@ export interface FakeStatus {
 const pathOf = (url = '') => url.replace(/\?.*/s, '');
 
 /**
- * Serves on a port, on one that is free if it is 0. `now` is what each new listener is told first.
+ * Starts one on a port, or on a free port if that is 0. `now` returns the events that each new
+ * client receives first.
  */
 export async function fakeStatus(now: () => readonly LiveEvent[], port = 0): Promise<FakeStatus> {
   const listeners = new Set<ServerResponse>();
@@ -55,7 +56,7 @@ export async function fakeStatus(now: () => readonly LiveEvent[], port = 0): Pro
   await new Promise<void>((done, fail) =>
     server.once('error', fail).listen(port, '127.0.0.1', done),
   );
-  // An agent tells something each second; a page takes 10 s of silence for an agent that is away.
+  // An agent sends something each second; after 10 s of silence a page shows the agent as away.
   const beats = setInterval(() => listeners.forEach((response) => response.write(':\n\n')), 1_000);
   const ownPort = (server.address() as AddressInfo).port;
   return {

@@ -26,7 +26,7 @@ import type { EnvoyRequest, Push, Variant } from '../../../src/shared/xds/messag
 import { typeName, typeUrls, type Update } from '../../../src/shared/xds/resources.ts';
 import type { EnvoyCall } from '../../../src/pilot-agent/xds-proxy/xds-server.ts';
 
-/** A resource of a fake type: its name, and a text that differs where it differs. */
+/** Returns a resource of a fake type: its name, and a text that is also its version. */
 export function resource(name: string, content: string): Resource {
   return create(ResourceSchema, {
     name,
@@ -35,14 +35,17 @@ export function resource(name: string, content: string): Resource {
   });
 }
 
-/** What a control plane says at one time. */
+/** The configuration of a control plane at one time. */
 export interface FakeConfig {
   readonly version: string;
   readonly clusters: readonly string[];
   readonly routes: readonly string[];
 }
 
-/** A configuration of these clusters, each with endpoints, and one listener for each route. */
+/**
+ * Returns a configuration of these clusters, each with endpoints, and of these routes, each with a
+ * listener.
+ */
 export function config(
   version: string,
   clusters: readonly string[] = ['a'],
@@ -64,17 +67,17 @@ function resourcesOf(
     .map((name) => resource(name, version));
 }
 
-/** How a fake control plane is: away, silent, or with a configuration. */
+/** The state of a fake control plane: away, silent, or with a configuration. */
 export type Mood = 'away' | 'silent' | FakeConfig;
 
 /**
- * A control plane whose mood changes as `mood$` does, which has one at once. It answers at once,
- * and tells all that are connected when its configuration changes.
+ * Returns a control plane that takes its state from `mood$`, which emits the first one at once. It
+ * answers at once, and sends its configuration to all connections when that changes.
  */
 export function fakeControlPlane(mood$: Observable<Mood>) {
   let mood: Mood = 'away';
   const changed$ = new Subject<Mood>();
-  /** What it was asked and told, in the order in which it came. */
+  /** The connections, requests, ACKs and NACKs that it receives, in order. */
   const heard$ = new Subject<string>();
   const follow$ = mood$.pipe(
     map((next) => {
@@ -131,7 +134,7 @@ export function fakeControlPlane(mood$: Observable<Mood>) {
           next === 'away' ? [{ type: 'lost', reason: 'it is gone' }] : [],
         ),
       );
-      // What comes of a question comes after `opened` has been dealt with.
+      // The answers to requests must come after `opened` has been handled.
       return merge(
         answered$,
         pushed$,
@@ -146,18 +149,18 @@ export function fakeControlPlane(mood$: Observable<Mood>) {
 
 export interface FakeEnvoyOptions {
   readonly nodeId?: string;
-  /** A version that it refuses. */
+  /** A version that it NACKs. */
   readonly refuses?: string;
-  /** It has this version already. */
+  /** The version that it has already. */
   readonly has?: string;
-  /** When it is gone. */
+  /** Emits when it disconnects. */
   readonly gone$?: Observable<unknown>;
 }
 
 /**
- * An Envoy that asks for clusters, then their endpoints, then listeners, then their routes, as a
- * real one does, and accepts all. `given$` emits `type version` for each answer, and `begun` when
- * it has all that it needs.
+ * Returns an Envoy that requests clusters, then their endpoints, then listeners, then their routes,
+ * as a real one does. It ACKs everything except the version `refuses`. For each answer, `given$`
+ * emits `type version`, and then `begun` when the Envoy has everything that it needs.
  */
 export function fakeEnvoy({
   nodeId = 'node',

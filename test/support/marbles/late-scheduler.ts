@@ -2,8 +2,8 @@ import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription 
 import { TestScheduler } from 'rxjs/testing';
 
 /**
- * A scheduler of an event loop that does nothing in the times that are drawn, each from its `^` to
- * its `!`: what is due in one of them is done at its end.
+ * Returns a scheduler of an event loop that is blocked in the periods of the diagrams, each from
+ * its `^` to its `!`. Work that is due in such a period is done at its end.
  */
 export function lateScheduler(...diagrams: readonly string[]): SchedulerLike {
   const stalls = diagrams.map((diagram) =>

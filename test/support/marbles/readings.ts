@@ -6,19 +6,19 @@ import type {
 } from '../../../src/streams/config-source.ts';
 import { type ReadingDelays, readings as readingsOf } from '../../../src/streams/readings.ts';
 
-/** A source whose n-th reading is the n-th character, and stays at the last. */
+/** Returns a source whose n-th reading is the n-th character; the last one repeats. */
 export function readings(characters: string): Observable<string> {
   let next = 0;
   return defer(() => of(characters.charAt(Math.min(next++, characters.length - 1))));
 }
 
-/** A source, drawn: its changes, and its readings by their hashes. */
+/** A source in a diagram: its changes, and the hashes of its readings. */
 export interface DrawnSource {
   readonly changes$: Observable<SourceChange>;
   readonly hash$: Observable<string>;
 }
 
-/** A drawn source as the agent has it: one part, which has the name of the source. */
+/** Returns a source in the form of the agent: one part, which has the name of the source. */
 export function drawnSource({ changes$, hash$ }: DrawnSource, name = 'drawn'): ConfigSource<never> {
   return {
     changes$,
@@ -32,7 +32,7 @@ export function drawnSource({ changes$, hash$ }: DrawnSource, name = 'drawn'): C
   };
 }
 
-/** The hashes of the readings of a source that differ from the one before. */
+/** Returns the hashes of those readings of a source that differ from the reading before. */
 export function hashes(source: ConfigSource<never>, delays: ReadingDelays): Observable<string> {
   return readingsOf(source, delays).pipe(map(({ hash }) => hash));
 }

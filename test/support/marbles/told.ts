@@ -6,8 +6,8 @@ import type {
 import type { SourceChange } from '../../../src/streams/config-source.ts';
 
 /**
- * What a source tells, as single characters: r it listens, x it has changed, . it was read, f it
- * could not be read.
+ * Returns the events of a source as single characters: r it listens, x it changed, . it was read,
+ * f it could not be read, w its watch failed.
  */
 export function signs({ changes$ }: ContributingSource): Observable<string> {
   const letters: Readonly<Record<SourceChange['type'], string>> = {
@@ -20,14 +20,17 @@ export function signs({ changes$ }: ContributingSource): Observable<string> {
   return changes$.pipe(map(({ type }) => letters[type]));
 }
 
-/** What a reading gives, as text: `-` for nothing, and `!` after it where there is a trouble. */
+/** Returns the content of a reading as text: `-` for none, then `!` if there is a trouble. */
 export function given({ reading$ }: ContributingSource): Observable<string> {
   const text = ({ content, trouble }: Contribution) =>
     `${typeof content === 'string' ? content : '-'}${trouble === undefined ? '' : '!'}`;
   return reading$.pipe(map(({ config = [] }) => config.map(text).join('')));
 }
 
-/** What a reading gives at each value of `when$`, while somebody listens to the source. */
+/**
+ * Emits the content of a reading at each value of `when$`. A test needs a subscriber of `changes$`,
+ * which reads the source.
+ */
 export function givenAt(
   source: ContributingSource,
   when$: Observable<unknown>,

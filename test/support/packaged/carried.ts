@@ -1,2 +1,2 @@
-/** Packages that the program cannot do without. */
+/** Packages that the program needs. */
 export const carried = ['rxjs', 'pino', 'execa', 'chokidar', 'commander', '@grpc/grpc-js'] as const;
