@@ -122,7 +122,7 @@ it('SIGHUP does not bring in what is refused', async () => {
   await expectOldEpoch();
 });
 
-/** The first Envoy is the only one there ever was, and serves what it was started with. */
+/** Checks that the first Envoy was the only one, and that it serves what it was started with. */
 async function expectOldEpoch(): Promise<void> {
   expect(starts(agent)).toBe(1);
   expect(rig.envoys()).toHaveLength(1);
@@ -131,7 +131,10 @@ async function expectOldEpoch(): Promise<void> {
   expect(agent.errors()).toBe('');
 }
 
-/** The second Envoy that was ever started serves; the agent ends without leaving anything. */
+/**
+ * Checks that the second Envoy is LIVE and no third was started. Ends the agent, and checks that it
+ * leaves nothing.
+ */
 async function expectNextEpoch(serial: string): Promise<void> {
   await agent.said('epoch.live', 1);
   await expect.poll(() => servedSerial(rig)).toBe(serial);

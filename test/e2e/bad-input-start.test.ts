@@ -472,7 +472,7 @@ describe('an Envoy that ends by itself', () => {
   });
 });
 
-/** How many Envoys the agent has started while none served. */
+/** Returns how many Envoys the agent has started. */
 function launches(agent: RunningAgent): number {
   return agent.log().filter(({ event }) => event === 'epoch.started').length;
 }

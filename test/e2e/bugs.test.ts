@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const env = { MINIMUM_DRAIN_DURATION: '2s', TERMINATION_DRAIN_DURATION_SECONDS: '5' };
 
-/** A bug as the agent may have it. */
+/** A kind of bug that the agent may have. */
 interface BugOf {
   readonly what: string;
   readonly fault: Fault;
@@ -54,7 +54,7 @@ describe('a bug', () => {
         reason: expect.stringMatching(/^injected/) as string,
       });
       expect(line['stack']).toContain(' at ');
-      // As a client does that looks at readiness.
+      // Readiness is polled as a client polls it.
       await expect
         .poll(() => rig.ready(), { interval: 10 })
         .toEqual({ status: 503, body: 'terminating: a bug\n' });
@@ -107,7 +107,7 @@ describe('a bug', () => {
     await agent.said('agent.bug');
     await inject(rig, 'rejection');
     agent.kill('SIGTERM');
-    await inject(rig, 'uncaught'); // after which the signal has been heard
+    await inject(rig, 'uncaught'); // the agent has received the signal when this returns
     expect(rig.envoys().length).toBeGreaterThan(0);
     expect(agent.log().filter(({ event }) => event === 'agent.bug')).toHaveLength(1);
     agent.kill('SIGTERM');

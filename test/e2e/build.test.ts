@@ -41,7 +41,7 @@ describe('npm run build', () => {
       'src/testing/index.ts',
       "export { none } from './no-such-file.ts';",
     ],
-  ])('leaves what was built before where %s', (_, file, broken) => {
+  ])('leaves what was built before if %s', (_, file, broken) => {
     const path = join(folder, file);
     const whole = readFileSync(path, 'utf8');
     writeFileSync(path, `${broken}\n${whole}`);

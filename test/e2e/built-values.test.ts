@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { program } from '../support/e2e/program.ts';
 
-/** What the launcher runs has a code cache beside it. */
+/** The parts that the launcher runs. Each has a code cache beside it. */
 const parts = readdirSync('dist')
   .filter((name) => name.endsWith('.cjs.cache'))
   .map((name) => name.replace(/\.cache$/, ''));
 const [node, ...launcher] = program;
 
-/** What the built program makes of flags, or why it does not. */
+/** Returns what `config print` prints for these flags; if it fails, its exit code and stderr. */
 function printed(...flags: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(
     node,

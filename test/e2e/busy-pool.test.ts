@@ -12,7 +12,9 @@ import { clearedAfter } from '../support/cleared-after.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeRig } from '../support/e2e/rig.ts';
 
-/** Less than any of these would wait for DNS, in ms; more than a busy machine takes. */
+/**
+ * The limit for an answer, in ms: shorter than a wait for DNS, longer than a busy machine takes.
+ */
 const soon = 2_500;
 
 it('nothing that the status port answers waits for DNS or the thread pool', () =>
@@ -62,7 +64,8 @@ it('nothing that the status port answers waits for DNS or the thread pool', () =
     await agent.said('epoch.live', 0);
     await eventually(async () => (await rig.ready()).status === 200);
     agent.kill('SIGUSR2');
-    // A writer is refused without a reader. It has let the threads go: the agent is asked again.
+    // A FIFO opens for a writer only if it has a reader. The writer frees the threads, so SIGUSR2
+    // fills them again.
     await eventually(() => openedForWriting(fifo));
     agent.kill('SIGUSR2');
     await eventually(async () => (await ask(rig.ports.status, '/healthz/live')).status === 200);
@@ -78,7 +81,7 @@ it('nothing that the status port answers waits for DNS or the thread pool', () =
       expect([path, (await ask(rig.ports.status, path)).status]).toEqual([path, 200]);
     const scrape = await ask(rig.ports.status, '/stats/prometheus');
     expect(gunzipSync(scrape.body).toString()).toContain('application_up 1');
-    closeSync(openSync(fifo, constants.O_RDWR)); // lets the agent's threads go
+    closeSync(openSync(fifo, constants.O_RDWR)); // frees the agent's threads
   }));
 
 it('the process waits for a file that does not open, once its Envoy has ended', () =>
@@ -116,7 +119,7 @@ function openedForWriting(fifo: string): boolean {
   }
 }
 
-/** Rejects if there is no answer in time. */
+/** Requests a path of a port. Rejects if there is no answer in time. */
 function ask(
   port: number,
   path: string,

@@ -83,7 +83,8 @@ it('an authority that is down, or refuses, takes nothing away, and is asked unti
   server.answer = sign;
   const requestCount = server.requests.length;
   await expect.poll(() => server.requests.length).toBeGreaterThan(requestCount);
-  await expect.poll(() => served()).toBeDefined(); // the one before has expired meanwhile, perhaps
+  // The previous certificate may have expired meanwhile.
+  await expect.poll(() => served()).toBeDefined();
 });
 
 it('a proxy of the environment that refuses is not asked, at the start and later', async () => {

@@ -17,7 +17,10 @@ const isRoot = spawnSync('unshare', ['-m', 'true']).status === 0;
 if (!isRoot) leftOut('facts that change while Envoy runs');
 else if (!groupable('memory')) leftOut('a limit of memory that changes while Envoy runs');
 
-/** A listener, and all that is told of the node and of statsd. */
+/**
+ * Returns the template of a bootstrap with a listener. The node's metadata contains `meta_json_str`
+ * and `statsd`.
+ */
 function template(adminPort: number, listenPort: number): string {
   const metadata = { told: '@M@', statsd: '@S@' };
   const text = JSON.stringify(
@@ -129,7 +132,7 @@ it.skipIf(!isRoot)(
       const readings = () => agent.log().filter(({ event }) => event === 'config.unchanged').length;
       for (const [index, change] of Object.values(facts).entries()) {
         await change();
-        write(file('etc/istio/pod/labels'), ''); // so that all is read again
+        write(file('etc/istio/pod/labels'), ''); // makes the agent read everything again
         await expect.poll(readings).toBeGreaterThan(index);
       }
       expect(

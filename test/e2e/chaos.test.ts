@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { plan } from '../chaos/plan.ts';
 import { runChaos } from '../chaos/run-chaos.ts';
 
-/** Each has broken a promise once, or stands for those that might. */
+/** The seeds. Each broke a promise once, or represents those that might. */
 const seeds = [5];
 
 it.each(seeds)(

@@ -42,7 +42,7 @@ async function withCertificates() {
 }
 
 describe('check of certificates', () => {
-  it('says what a pair is for and how long it is valid, where nothing is wrong', async () => {
+  it('says what a pair is for and how long it is valid, if nothing is wrong', async () => {
     const { write, run, path } = await withCertificates();
     write(good);
     const { findings } = await run({}, { env: certificateEnv(join(path('.'))) });
@@ -165,7 +165,7 @@ describe('check of the token', () => {
       .setExpirationTime(from(life))
       .encode();
 
-  it('says that there is none where one is needed', async () => {
+  it('says that there is none if one is needed', async () => {
     const { look, write } = await withToken();
     expect((await look()).flaws).toEqual([
       flawed(

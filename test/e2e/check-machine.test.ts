@@ -34,7 +34,10 @@ if (!hasUserNamespaces)
   leftOut('what `check` says of files that cannot be watched (needs user namespaces)');
 if (!hasUsers) leftOut('what `check` says to a user who may not (needs root)');
 
-/** Becomes the program after these commands in mounts of its own. */
+/**
+ * Returns a command that runs these commands in a mount namespace of its own, and then becomes the
+ * program.
+ */
 const mounted = (commands: string) => [
   'unshare',
   '-m',
@@ -265,7 +268,7 @@ describe('check of folders', () => {
       ]);
     rmSync(file);
     expect(flawsOf('folders', await check.run({ configPath: file }))).toEqual([]);
-    expect(readdirSync(check.folder)).toEqual([]); // it changes nothing
+    expect(readdirSync(check.folder)).toEqual([]); // the check changes nothing
   });
 
   it.skipIf(!hasUsers)('says who may not write there', async () => {

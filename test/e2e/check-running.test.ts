@@ -94,7 +94,7 @@ describe.each([
   [80, 24],
   [200, 60],
 ])('check on a terminal of %i × %i', (columns, rows) => {
-  /** What a terminal of that size is sent. */
+  /** Resolves to the lines that `check` prints on a terminal of that size. */
   async function onTerminal(...args: readonly string[]): Promise<readonly string[]> {
     const script = `
 import fcntl, os, pty, struct, sys, termios
@@ -114,7 +114,7 @@ os.waitpid(pid, 0)`;
     return stdout.replaceAll('\r', '').trimEnd().split('\n');
   }
 
-  it('breaks no line badly, has colours, and tells all in one screen where all is in order', async () => {
+  it('breaks no line badly, has colours, and tells all in one screen if all is in order', async () => {
     const lines = await onTerminal(...flags());
     expect(lines.filter((line) => stringWidth(line) > columns)).toEqual([]);
     expect(lines.join('\n')).toContain('\u001b[32m√\u001b[39m ports');

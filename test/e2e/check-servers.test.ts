@@ -40,7 +40,7 @@ async function listen(server: Server | Http2Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server of HTTP/2 that says this time, or none. */
+/** Returns a handler of HTTP/2 that sends this time as its date; no date if it is undefined. */
 const answering = (date?: Date) => (stream: ServerHttp2Stream) =>
   stream.respond(
     date === undefined ? { ':status': 415 } : { ':status': 415, date: date.toUTCString() },
@@ -228,7 +228,7 @@ describe('check of the clock', () => {
     });
   });
 
-  it('goes by the certificate where no time is told', async () => {
+  it('goes by the certificate if no time is told', async () => {
     const check = await makeCheck();
     writeCertificates(check.folder, issued);
     const look = async (pair: Issued) =>
@@ -248,7 +248,7 @@ describe('check of the clock', () => {
 });
 
 describe('check of the authority', () => {
-  it('asks none where the certificates are in files', async () => {
+  it('asks none if the certificates are in files', async () => {
     const check = await makeCheck();
     expect(findingOf('authority', await check.run())).toMatch(/^none is asked/);
   });

@@ -9,7 +9,7 @@ import { program } from '../support/e2e/program.ts';
 import { type LogLine, makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 const [file, ...main] = program;
-/** What a command prints, and how it ends. */
+/** Runs a command. Resolves to its exit code and what it prints. */
 const run = (...args: readonly string[]) =>
   promisify(execFile)(file, [...main, ...args]).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -58,7 +58,7 @@ describe('beside an agent that runs', () => {
     expect(JSON.parse(stdout)).toMatchObject({ state: 'LIVE' });
   });
 
-  it('request ends with 1 and one line where Envoy refuses', async () => {
+  it('request ends with 1 and one line if Envoy refuses', async () => {
     const why =
       'pilot-agent: received unsuccessful status code 405: Method GET not allowed, POST required. (docs/troubleshooting.md#exit-1)\n';
     const refused = await run('request', 'GET', '/quitquitquit', '--port', String(rig.ports.admin));
@@ -79,7 +79,7 @@ describe('beside an agent that runs', () => {
   });
 });
 
-it('wait and request end with 69 where there is nobody, and say so; wait said before what it waits for', async () => {
+it('wait and request end with 69 if there is nobody, and say so; wait said before what it waits for', async () => {
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}/`;
   const [waited, requested] = await Promise.all([

@@ -21,7 +21,10 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
   let listening = new Subscription();
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-consul-source-'));
 
-  /** A source that is listened to: what it says of itself, and what it has now. */
+  /**
+   * Subscribes to a source. Returns its changes, and functions that return the newest content and
+   * trouble.
+   */
   const listenTo = (watch: ConsulWatch, options: ConsulOptions = {}) => {
     const changes: SourceChange[] = [];
     let now: Contribution | undefined;
@@ -71,7 +74,7 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       expect(count('source-unreadable')).toBe(0);
     });
 
-    it('has the value of a key that is named, as bytes where it is a secret', async () => {
+    it('has the value of a key that is named, as bytes if it is a secret', async () => {
       await server.ask('PUT', 'kv/envoy.json', '{}');
       await server.ask('PUT', 'kv/envoy.json.old', 'old');
       const config: SourceConfig = {
@@ -141,7 +144,7 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       await expect.poll(() => changes.at(-1)?.type).toBe('source-unreadable');
       expect(content()).toBe('before');
       expect(trouble()).toMatch(`${server.address}/v1/kv/kept: `);
-      await server.start(); // without what it had
+      await server.start(); // Consul starts without the keys that it had
       await server.ask('PUT', 'kv/kept', 'after');
       await expect.poll(content).toBe('after');
       await server.ask('PUT', 'kv/kept', 'again');

@@ -23,7 +23,8 @@ it('a killed Envoy is started again; it is not ready meanwhile, and says why', a
     .toContain('has crashed and waits to be started again: SIGKILL');
   const failed = await agent.said('epoch.failed', 0);
   expect(failed).toMatchObject({ level: 'error', kind: 'signaled', signal: 'SIGKILL' });
-  expect(['may be out of memory', undefined]).toContain(failed['hint']); // where the kernel counts, it is known that it was not
+  // If the kernel counts the kills of its OOM killer, the agent knows that this was not one.
+  expect(['may be out of memory', undefined]).toContain(failed['hint']);
   await agent.said('epoch.live', 1);
   expect((await rig.ready()).status).toBe(200);
 });

@@ -103,7 +103,8 @@ describe.runIf(canPackage)('the Debian package', () => {
 
   if (!has('lintian')) leftOut('lintian, for the Debian package', 'a program');
   it.runIf(has('lintian'))('is in order for lintian', () => {
-    // Node has its libraries in it, the guard needs none; no bug of Debian asked for this.
+    // Node contains its libraries, the guard needs none, and no bug of Debian requested this
+    // package.
     const meant = [
       'embedded-library',
       'statically-linked-binary',
@@ -129,7 +130,7 @@ describe('the unit of systemd', () => {
 
   it.runIf(hasSystemd)('is in order for systemd, which finds it little exposed', () => {
     const file = join(folder, 'pilot-agent.service');
-    // It is not installed here.
+    // The program is not installed here, so the unit names another one.
     writeFileSync(
       file,
       unit.replace('/usr/bin/pilot-agent', '/bin/true').replace(/^User=.*$/m, 'User=daemon'),

@@ -24,7 +24,7 @@ interface Demo {
     fields?: Readonly<Record<string, unknown>>,
   ) => Promise<LogLine>;
   readonly log: () => readonly LogLine[];
-  /** Resolves when the SIGINT has been taken: the kernel makes one of two that wait. */
+  /** Sends a SIGINT. Resolves when it was received, because the kernel merges two pending ones. */
   readonly press: () => Promise<void>;
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly errors: () => string;
@@ -129,7 +129,8 @@ it('a flag that is not understood ends the demo as it ends the agent', async () 
 });
 
 /**
- * The demo with short times, on ports of its own; its output is a file, so that the log is JSON.
+ * Starts the demo with short times, on ports of its own. Its output is a file, so that the log is
+ * JSON.
  */
 async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Promise<Demo> {
   const [tls = 0, admin = 0, status = 0] = await freePorts(3);
@@ -181,7 +182,7 @@ async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Pro
   return demo;
 }
 
-/** Whether a SIGINT has not been taken yet. Also false when the process has ended. */
+/** Whether a SIGINT is still pending. False if the process has ended. */
 function isPending(pid: number): boolean {
   const masks = [...read(`/proc/${pid}/status`).matchAll(/^(?:ShdPnd|SigPnd):\s*(\w+)$/gm)].map(
     ([, mask = '']) => BigInt(`0x${mask}`),
@@ -189,12 +190,12 @@ function isPending(pid: number): boolean {
   return masks.some((mask) => (mask & (1n << BigInt(constants.signals.SIGINT - 1))) !== 0n);
 }
 
-/** What is left of the demo's own in the folder for temporary files; tsx keeps its cache there. */
+/** Returns what the demo left in the folder for temporary files. tsx keeps its cache there. */
 function left(): readonly string[] {
   return readdirSync(temporary).filter((name) => name.startsWith('pilot-agent'));
 }
 
-/** The agent and its Envoys. */
+/** Returns the processes of the agent and its Envoys. */
 function processes(): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

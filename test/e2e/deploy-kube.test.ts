@@ -51,7 +51,7 @@ const proxyOf = ({ spec: { initContainers = [], containers } }: PodTemplate) => 
   return proxy;
 };
 
-/** What the agent says against the flags and variables of a container. */
+/** Returns what the agent reports about the flags and variables of a container. */
 async function objections({ args: [command, ...args], env }: Container): Promise<string> {
   const variables = Object.fromEntries(
     env.map(({ name, value }) => [name, value ?? (name === 'ISTIO_CPU_LIMIT' ? '2' : '10.0.0.7')]),

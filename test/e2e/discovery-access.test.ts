@@ -5,13 +5,13 @@ import { twoSidecarsRig, type TwoSidecarsRig } from '../support/e2e/two-sidecars
 
 const client = 'cluster.local/ns/shop/sa/client';
 
-/** What is answered, in the order of {@link TwoSidecarsRig}'s requests below. */
+/** The statuses of the requests that `answers` sends below with {@link TwoSidecarsRig}. */
 interface Answers {
   readonly get: number;
   readonly admin: number;
   readonly post: number;
   readonly root: number;
-  /** Without a certificate, so without an identity. */
+  /** The status of a request without a certificate, and so without an identity. */
   readonly plain: number;
 }
 

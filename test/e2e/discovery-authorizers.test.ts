@@ -10,7 +10,7 @@ import { twoSidecarsRig, type TwoSidecarsRig } from '../support/e2e/two-sidecars
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 
-/** An authorizer that lets the user `root` in, and counts what it is asked. */
+/** An authorizer that allows the user `root`, and counts its requests. */
 interface TestAuthorizer {
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -46,7 +46,7 @@ function overHttp(port: number): TestAuthorizer {
 /** `CheckResponse` with `status.code` 0 (OK), and 7 (PERMISSION_DENIED). */
 const [allowed, denied] = [Buffer.alloc(0), Buffer.from([0x0a, 2, 0x08, 7])];
 
-/** A connection has no user: it is let in for as long as `connections` says so. */
+/** Returns an authorizer over gRPC. A connection has no user, so `connections` decides on it. */
 function overGrpc(port: number, connections: () => 'allowed' | 'denied'): TestAuthorizer {
   const servers = new Set<GrpcServer>();
   const requests: Buffer[] = [];
@@ -159,7 +159,9 @@ extensionProviders:
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The statuses of a request without a rule, of a denied one, and of an allowed one. */
+  /**
+   * Resolves to the statuses of a request without a rule, of a denied one, and of an allowed one.
+   */
   async function answers(): Promise<readonly number[]> {
     const all = [
       rig.ask(),

@@ -80,7 +80,7 @@ const mount = ({ certificate, key, chain, roots }: AuthorityParts) =>
     'root-cert.pem': roots,
   });
 
-/** A first certificate of a workload, as a machine outside of the cluster has it. */
+/** Issues a first certificate of a workload, as a machine outside of the cluster has it. */
 async function firstPair(parts: AuthorityParts) {
   const signing = signingAuthority(parts, Date.now());
   if (!signing.ok) throw new Error(signing.reason);
@@ -93,7 +93,10 @@ async function firstPair(parts: AuthorityParts) {
   };
 }
 
-/** The certificate that a server shows to a client with these roots. */
+/**
+ * Resolves to the certificate that a server sends to a client with these roots; undefined if the
+ * connection fails.
+ */
 const shownBy = (port: number, ca: string, checks: object = {}) =>
   new Promise<X509Certificate | undefined>((done) => {
     const socket = connect({ port, host: '127.0.0.1', ca, ...checks }, () => {
@@ -105,7 +108,7 @@ const shownBy = (port: number, ca: string, checks: object = {}) =>
 
 type Discovery = Awaited<ReturnType<typeof startDiscovery>>;
 
-/** Asks for a certificate with the first certificate of a workload, as an agent does. */
+/** Requests a certificate with the first certificate of a workload, as an agent does. */
 async function issue(discovery: Discovery, parts: AuthorityParts, ttl: number) {
   const pair = await firstPair(parts);
   const files = { chain: join(folder, 'chain'), key: join(folder, 'key') };
@@ -246,14 +249,14 @@ describe('the certificate authority of pilot-discovery', () => {
         OUTPUT_CERTS: './etc/certs',
         CA_ADDR: `127.0.0.1:${discovery.secure}`,
         SECRET_TTL: '1h',
-        SECRET_GRACE_PERIOD_RATIO: '1', // it asks again and again
+        SECRET_GRACE_PERIOD_RATIO: '1', // the agent requests certificates again and again
       },
     });
     await agent.said('certificate.issued');
     const written = () => new X509Certificate(readFileSync(join(etc, 'cert-chain.pem')));
     await expect.poll(() => written().issuer).toBe('CN=intermediate');
     expect(written().subjectAltName).toBe(`URI:${name}`);
-    // Its certificate names no host.
+    // The certificate that Envoy serves names no host.
     const served = (roots: string) =>
       shownBy(ports.listen, roots, { checkServerIdentity: () => undefined });
     await expect.poll(() => served(old.roots)).toBeDefined();

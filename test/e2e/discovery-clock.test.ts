@@ -16,7 +16,7 @@ if (!hasOtherTimes)
 const minute = 60_000;
 const seconds = () => Math.floor(Date.now() / 1_000);
 
-/** The variables with which a program has the time that a file says. */
+/** Returns the variables that set the clock of a program to the time in a file. */
 function clockIn(file: string): Readonly<Record<string, string>> {
   const shown = execFileSync('faketime', ['-f', '+1m', 'env'], { encoding: 'utf8' });
   return {

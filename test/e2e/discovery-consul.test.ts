@@ -35,7 +35,7 @@ describe.skipIf(!hasConsul)('a control plane over Consul', () => {
     readonly removals?: number;
   }
 
-  /** Starts it; returns the lines of its log so far. */
+  /** Starts a control plane. Returns a function that returns the lines of its log so far. */
   function start(...more: readonly string[]): () => readonly Line[] {
     const listen = Object.entries({ grpcAddr: xds, httpAddr: http, monitoringAddr: monitoring });
     const flags = listen.flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]);
@@ -48,14 +48,17 @@ describe.skipIf(!hasConsul)('a control plane over Consul', () => {
     const lines = () => output.split('\n').slice(0, -1);
     return () => lines().map((line) => JSON.parse(line) as Line);
   }
-  /** The hosts of all services. */
+  /** Resolves to the hosts of all services. */
   async function services(): Promise<readonly string[]> {
     const { body } = await ask(http, '/debug/registryz');
     return (JSON.parse(body) as readonly { readonly host: string }[]).map(({ host }) => host);
   }
   const isReady = async () => (await ask(http, '/ready').catch(() => undefined))?.status === 200;
 
-  /** A proxy that asks for the endpoints of ports; returns those that it has now, sorted. */
+  /**
+   * Connects a proxy that subscribes to the endpoints of clusters. Returns a function that returns
+   * its newest endpoints, sorted in each cluster.
+   */
   function proxy(...clusters: readonly string[]): () => readonly string[] {
     const client = deltaClient(xds);
     const newest = new Map<string, readonly string[]>();
@@ -164,7 +167,7 @@ describe.skipIf(!hasConsul)('a control plane over Consul', () => {
       await consul.stop();
       const lineOf = (event: string) => lines().find((line) => line.event === event);
       await expect.poll(() => lineOf('discovery.source_lost')?.reason).toMatch(consul.address);
-      await consul.start(); // without what it had
+      await consul.start(); // Consul starts without the services that it had
       await expect
         .poll(() => lineOf('discovery.removals_held'))
         .toMatchObject({
@@ -289,7 +292,7 @@ spec:
       const endpoints = proxy(web, api);
       await expect.poll(endpoints).toEqual(['10.0.0.1', '10.0.0.2']);
       writeFileSync(tokenFile, tokens.web);
-      await register('web', 'two', '10.0.0.3'); // Consul answers the catalog's query
+      await register('web', 'two', '10.0.0.3'); // makes Consul answer the query of the catalog
       await expect
         .poll(lost)
         .toBe(`${catalog}: it holds back what the token in ${tokenFile} may not read`);

@@ -19,7 +19,7 @@ const nodeOf = (name: string) => ({
   id: `sidecar~127.0.0.1~${name}.default~default.svc.cluster.local`,
 });
 
-/** ServiceEntries `svc-FROM.mesh` and on, in one text. */
+/** Returns `number` ServiceEntries in one text: `svc-FROM.mesh` and the next ones. */
 function services(from: number, number: number, port: number, endpoint: number): string {
   return Array.from(
     { length: number },
@@ -106,9 +106,9 @@ describe('a control plane with much to do', () => {
       await expect.poll(arrived, { interval: 20 }).toBe(50);
       after.push(memory());
     }
-    // What the crowd is sent is garbage that V8 collects later, so the lowest of 20 changes is
-    // compared. Each of the 20 answers between has half a megabyte, for each of the twenty that do
-    // not take it: a queue of them would have 200.
+    // The answers to the crowd become garbage that V8 collects later, so the lowest values of 20
+    // changes are compared. Each of the 20 answers between has half a megabyte, for each of the 20
+    // proxies that do not take it. A queue of these answers would have 200 MB.
     expect(Math.min(...after.slice(40)) - Math.min(...after.slice(20, 40))).toBeLessThan(120);
     expect(silentAnswers()).toEqual(oneEach);
     for (const { read, isClosed } of slow) {
@@ -123,7 +123,7 @@ describe('a control plane with much to do', () => {
       rig.write(`50-${file}.yaml`, services(file * 100, 100, 20_000, 20_001));
     const { lines } = await started();
     const count = (event: string) => lines.filter((line) => line.event === event).length;
-    // Each is given half a megabyte, and first answers have 32 MiB.
+    // Each of these proxies receives half a megabyte. All first answers may have 32 MiB together.
     const stuck = Array.from({ length: 120 }, (_, number) =>
       slowReader(rig.ports.xds, nodeOf(`stuck-${number}`).id, 0),
     );
@@ -137,7 +137,7 @@ describe('a control plane with much to do', () => {
     await expect.poll(() => closed() - count('discovery.reads_nothing'), effective).toBe(0);
   });
 
-  it('sends its proxies elsewhere one after the other when it is to end, and ends at once where it is asked again', async () => {
+  it('sends its proxies elsewhere one after the other when it is to end, and ends at once if it is asked again', async () => {
     rig = await twoSidecarsRig();
     const crowd = async () => {
       const clients = Array.from({ length: 200 }, (_, number) =>
@@ -204,9 +204,9 @@ describe('a control plane with much to do', () => {
       (_, index) => `outbound|20000||svc-${change - 10 + index}.mesh`,
     ).sort();
     await expect.poll(names, effective).toEqual(newest);
-    // A window lasts 10 s at most, which marbles draw. A pause of a busy machine ends one early,
-    // so the count is compared with that of the changes. A change of clusters has two answers:
-    // what is new, and what is gone.
+    // A window lasts 10 s at most; the marble tests show this. A pause of a busy machine ends one
+    // early, so the count is compared with the number of changes. A change of clusters has two
+    // answers: one with the new clusters, and one with the removed clusters.
     const built = (await rig.metric('pilot_push_triggers{type="config"}')) ?? 0;
     expect(built).toBeGreaterThanOrEqual(2);
     expect(built).toBeLessThanOrEqual(change / 50);

@@ -47,7 +47,7 @@ describe('the answers that edits explain', () => {
     expect([explains(200), explains(502)]).toEqual([true, true]);
     time = 151;
     expect([explains(200), explains(502)]).toEqual([false, true]);
-    // A connection that was opened earlier may still have the configuration from then.
+    // A connection that was opened earlier may still have the configuration of that time.
     expect(explains(200, 120)).toBe(true);
   });
 

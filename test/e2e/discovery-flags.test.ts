@@ -41,10 +41,16 @@ type ProgramName = 'one' | 'two' | 'three';
 type IsSeen = () => boolean | Promise<boolean>;
 
 interface Row {
-  /** The program that is given it; `null` of what each program is given, with another value. */
+  /**
+   * The program that receives the flag or variable; `null` if each program receives it, most with
+   * values of their own.
+   */
   readonly program: ProgramName | null;
   readonly value: string;
-  /** Begins to look at a program; what is returned says whether the value is seen there by now. */
+  /**
+   * Starts to observe a program. The returned function reports whether the value has its effect by
+   * then.
+   */
   readonly observe: (program: Program) => IsSeen | Promise<IsSeen>;
 }
 
@@ -98,7 +104,7 @@ const has =
     (await ask(ports.httpAddr, path)).body.includes(text);
 type ConsulFlags = Readonly<Record<'consulserverURL' | 'consulCAFile' | 'consulTokenFile', string>>;
 
-/** Starts a Consul over TLS, with one service that has the token as a label. */
+/** Starts a Consul over TLS, with one service whose metadata contains the token of the request. */
 async function startFakeConsul(root: string): Promise<ConsulFlags> {
   const authority = await certificateAuthority();
   const { key, certChain } = await authority.issue();
@@ -106,7 +112,7 @@ async function startFakeConsul(root: string): Promise<ConsulFlags> {
   writeFileSync(caFile, authority.rootCert);
   writeFileSync(tokenFile, 'of-flag');
   const server = createServer({ key, cert: certChain }, ({ url = '', headers }, response) => {
-    if (url.includes('index=')) return; // it waits
+    if (url.includes('index=')) return; // a blocking query gets no answer
     const node = { Node: 'n', Address: '10.9.9.9' };
     const meta = { token: headers['x-consul-token'] };
     const instance = { Node: node, Service: { ID: 'web', Port: 80, Meta: meta }, Checks: [] };
@@ -142,7 +148,7 @@ async function writeSecureFiles(root: string): Promise<SecureFlags> {
   return Object.fromEntries(paths) as Record<keyof SecureFlags, string>;
 }
 
-/** Whether the secure port answers a caller of the namespace `default` with this node. */
+/** Observes whether the secure port answers a caller of the namespace `default` with this node. */
 const answers =
   (nodeId: string): Row['observe'] =>
   async ({ ports: { secureGRPCAddr: port } }) => {
@@ -160,7 +166,7 @@ async function debug<T>({ ports }: Program, path: string): Promise<T> {
   return JSON.parse((await ask(ports.httpAddr, path)).body) as T;
 }
 
-/** How long the window of the newest snapshot of a class was, in ms. */
+/** Resolves to the length of the window of the newest snapshot of a class, in ms. */
 async function windowOf(program: Program, what: string): Promise<number | undefined> {
   const traces = await debug<readonly { readonly class: string; readonly windowMs: number }[]>(
     program,
@@ -169,13 +175,14 @@ async function windowOf(program: Program, what: string): Promise<number | undefi
   return traces.filter((trace) => trace.class === what).at(-1)?.windowMs;
 }
 
-/** A service comes: whether its window is as it should be. */
+/** Writes a service at each look, and observes whether the length of its window is right. */
 const windowIs = (name: string, isRight: (ms: number) => boolean): Row['observe'] => {
   return (program) => {
-    let number = 0; // a busy machine adds to one window
+    // Each look writes another service, because a busy machine may lengthen one window.
+    let number = 0;
     return async () => {
       write(program, `${name}.yaml`, entry(`${name}-${number++ % 3}`));
-      await sleep(1_100); // a silence
+      await sleep(1_100); // no change comes meanwhile
       return isRight((await windowOf(program, 'config')) ?? NaN);
     };
   };
@@ -197,7 +204,7 @@ const request = Buffer.from(
 );
 const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
 
-/** So many proxies that ask for clusters and read nothing. */
+/** Connects `count` proxies that subscribe to clusters and read nothing. */
 async function silentProxies(program: Program, count: number): Promise<void> {
   const length = Buffer.alloc(5);
   length.writeUInt32BE(request.length, 1);
@@ -219,7 +226,7 @@ async function silentProxies(program: Program, count: number): Promise<void> {
   await eventually(connected);
 }
 
-/** A request of so many bytes. */
+/** Sends a request with a name of `size` bytes, and observes whether its stream ends. */
 const refuses = (size: number): Row['observe'] => {
   return (program) => {
     const client = wholeClient(program.ports.grpcAddr);
@@ -243,7 +250,7 @@ const listens = (name: 'grpcAddr' | 'httpAddr' | 'monitoringAddr'): Row => ({
   observe: (program) => () => connects(program.ports[name]),
 });
 
-/** What ends programs, or takes resources away, comes last. */
+/** The rows of the flags. Rows that end programs, or remove resources, come last. */
 const flags: Readonly<Record<ServedFlag, Row>> = {
   configDir: {
     program: null,
@@ -382,7 +389,7 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
     program: 'two',
     value: '0s',
     observe: async (program) => {
-      await silentProxies(program, 600); // 10 ms each, without the flag
+      await silentProxies(program, 600); // without the flag, the end takes 10 ms for each
       const toldAt = performance.now();
       let isAtOnce = false;
       void program.ended.then(() => (isAtOnce = performance.now() - toldAt < 5_000));
@@ -414,7 +421,8 @@ const variables: Readonly<Record<string, Row>> = {
     observe: (program) => {
       let number = 2;
       return async () => {
-        write(program, 'a.yaml', entry('a', `, { address: 10.0.0.${number++ % 200} }`)); // a busy machine adds to one window
+        // A busy machine may lengthen one window, so each look writes another address.
+        write(program, 'a.yaml', entry('a', `, { address: 10.0.0.${number++ % 200} }`));
         return ((await windowOf(program, 'endpoints')) ?? NaN) < 20;
       };
     },
@@ -424,12 +432,12 @@ const variables: Readonly<Record<string, Row>> = {
     program: 'three',
     value: '1',
     observe: async (program) => {
-      await silentProxies(program, 400); // each holds a place for 5 ms
+      await silentProxies(program, 400); // each takes a place of the throttle for 5 ms
       const waited = async () =>
         /pilot_proxy_queue_time_sum (\S+)/.exec(
           (await ask(program.ports.monitoringAddr, '/metrics')).body,
         )?.[1];
-      return async () => Number(await waited()) > 350; // seconds: 400 × 400 / 2 × 5 ms
+      return async () => Number(await waited()) > 350; // in seconds; 400 × 400 / 2 × 5 ms are 400 s
     },
   },
   PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: {
@@ -589,8 +597,8 @@ describe('each flag and variable of pilot-discovery', () => {
   };
 
   it('has a row', () => {
-    // Other files have those of the certificate authority (discovery-ca.test.ts), about tokens
-    // (discovery-jwt.test.ts), and about status (discovery-status-kube.test.ts).
+    // Other files test the variables of the certificate authority (discovery-ca.test.ts), of tokens
+    // (discovery-jwt.test.ts) and of status (discovery-status-kube.test.ts).
     const ofStatus = ['PILOT_ENABLE_ANALYSIS', 'PILOT_ANALYSIS_INTERVAL'];
     const others = [...Object.keys(caDefaults), ...Object.keys(tokenDefaults), ...ofStatus];
     expect([...Object.keys(variables), ...others].sort()).toEqual(

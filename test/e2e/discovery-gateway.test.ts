@@ -20,14 +20,20 @@ import { tokenIssuer } from '../../demo/token-issuer.ts';
 import { program } from '../support/e2e/program.ts';
 import { type Running, startRunning } from '../support/e2e/running.ts';
 
-/** What a client of HTTPS has: the answer, and the serial of the certificate that it was shown. */
+/**
+ * The answer that a client of HTTPS receives, and the serial of the certificate that the server
+ * sent.
+ */
 interface Answered {
   readonly status: number;
   readonly body: string;
   readonly serial: string;
 }
 
-/** Asks over TLS for a name. Never rejects: status 0 says why there is no answer. */
+/**
+ * Sends a request over TLS to a name. Never rejects: if there is no answer, the status is 0 and the
+ * body is the reason.
+ */
 function askSecure(
   port: number,
   servername: string,
@@ -63,7 +69,7 @@ function askSecure(
   });
 }
 
-/** What a server of TCP says first. */
+/** Resolves to what a TCP server sends until it closes, or to the error. */
 const greeting = async (port: number): Promise<string> => {
   const socket = connect(port, '127.0.0.1');
   return text(socket).catch((error: unknown) => String(error));
@@ -249,7 +255,7 @@ spec:
     expect((await secured('other.example.com')).status).toBe(0);
   });
 
-  it('lets in who has a certificate of the root, where it asks for one', async () => {
+  it('lets in who has a certificate of the root, if it asks for one', async () => {
     const [trusted, foreign] = await Promise.all([ca?.issue(), others?.issue()]);
     expect((await secured('mutual.example.com', trusted)).status).toBe(200);
     expect((await secured('mutual.example.com', foreign)).status).toBe(0);

@@ -18,10 +18,12 @@ const inside = (pem: string | Buffer) =>
     .split('\n')
     .filter((line) => line.length > 40 && !line.includes('-----'));
 
-/** Whether a heap has one of the texts. A message with the heap itself would be too long. */
+/**
+ * Whether a heap contains one of the texts. An assertion on the heap itself would report all of it.
+ */
 const has = (heap: string, texts: readonly string[]) => texts.some((text) => heap.includes(text));
 
-/** The start of each key of P-256, as PKCS#8 in base64, whatever the key is. */
+/** The start of PKCS#8 in base64 that all keys of P-256 share. */
 const pkcs8 = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'der' })
   .toString('base64')
@@ -68,7 +70,7 @@ describe('the heap of pilot-discovery', () => {
       renew();
       await expect.poll(served).toBe(2);
     }
-    // A core dump has no memory either.
+    // A core dump contains no memory either.
     expect(output).not.toContain('discovery.memory_dumped');
     expect(readFileSync(`/proc/${child.pid}/coredump_filter`, 'utf8')).toBe('00000000\n');
     child.kill('SIGUSR2');
@@ -95,7 +97,7 @@ describe('the heap of pilot-discovery', () => {
       });
     write(first);
     const heap = await snapshot(() => write(second));
-    // The certificate is in the heap: the search would find a text.
+    // The heap contains the certificate, which shows that the search finds texts.
     expect(has(heap, inside(second.chain))).toBe(true);
     for (const { key } of [first, second]) expect(has(heap, inside(key))).toBe(false);
     expect(has(heap, [pkcs8])).toBe(false);

@@ -35,7 +35,8 @@ describe.skipIf(!isPossible)("Istio's own agent over pilot-discovery", () => {
       expect(body).toContain(`By=${identity(server.name)};`);
       expect(body).toContain(`URI=${identity(client.name)}"`);
     }
-    // It has its configuration by delta xDS, from the secure port, and follows changes.
+    // Istio's agent receives its configuration by delta xDS from the secure port, and follows
+    // changes.
     await kube.apply({
       apiVersion: 'networking.istio.io/v1',
       kind: 'VirtualService',
@@ -105,7 +106,7 @@ const networking = (kind: string, name: string, spec: object): Resource => ({
   ...{ apiVersion: 'networking.istio.io/v1', kind, metadata: { name, namespace }, spec },
 });
 
-/** A gateway with TLS in front of the application of its pod. */
+/** Returns a gateway with TLS in front of the application of its pod. */
 const frontOf = (app: string): readonly Resource[] => [
   networking('Gateway', 'front', {
     selector: { app },
@@ -130,7 +131,7 @@ const frontOf = (app: string): readonly Resource[] => [
   }),
 ];
 
-/** Lets an account list the Secrets of its namespace. */
+/** Returns the rights with which an account lists the Secrets of its namespace. */
 const mayListSecrets = (name: string): readonly Resource[] => {
   const apiGroup = 'rbac.authorization.k8s.io';
   const object = (kind: string): Resource => ({

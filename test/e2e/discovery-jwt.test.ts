@@ -50,7 +50,10 @@ describe('each variable about tokens', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Starts a control plane; returns what a caller with a token gets. */
+  /**
+   * Starts a control plane. Returns a function that connects with a token, and resolves to the
+   * status.
+   */
   async function start(env: Readonly<Record<string, string>>) {
     const [port = 0] = await freePorts(1);
     const child = execa(
@@ -127,7 +130,8 @@ describe('each variable about tokens', () => {
     await expect.poll(() => asks(issuer.sign(outside))).toBe('ANSWERED');
     const next = tokenIssuer('next');
     keys = next.keys;
-    expect(await asks(next.sign(outside))).toMatch(/^UNAUTHENTICATED /); // and is fetched then
+    // This request makes the control plane fetch the keys.
+    expect(await asks(next.sign(outside))).toMatch(/^UNAUTHENTICATED /);
     await expect.poll(() => asks(next.sign(outside))).toBe('ANSWERED');
   });
 

@@ -33,7 +33,9 @@ interface Running {
   readonly ready: () => Promise<{ readonly status: number; readonly body: string }>;
   readonly metrics: () => Promise<string>;
   readonly debug: (path: string) => Promise<unknown>;
-  /** Connects a proxy that accepts all clusters. It is refused if it has to wait for sources. */
+  /**
+   * Connects a proxy that ACKs all clusters. It is refused if the control plane waits for sources.
+   */
   readonly connect: () => void;
 }
 
@@ -138,7 +140,10 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
     };
   }
 
-  /** What the proxy has, without what differs between a folder and an API. */
+  /**
+   * Resolves to the configuration of the proxy, without fields that differ between a folder and an
+   * API.
+   */
   const dump = async ({ debug }: Running): Promise<unknown> =>
     JSON.parse(
       JSON.stringify(await debug(`/debug/config_dump?proxyID=${proxy}`), (key, value: unknown) =>
@@ -245,7 +250,7 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
         rules: [
           { apiGroups: [''], resources: core, verbs },
           { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs },
-          // For the root of the mesh.
+          // The control plane reads the root of the mesh from these Secrets.
           {
             apiGroups: [''],
             resources: ['secrets'],

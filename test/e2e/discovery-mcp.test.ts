@@ -65,12 +65,13 @@ interface Plane {
 }
 
 /**
- * An istiod does not complete short names of hosts in what it got over xDS: the first four. Of two
- * entries that give one port of a host two protocols, it takes now one and now the other.
+ * The cases in which an istiod differs. It does not complete short names of hosts in resources that
+ * it received over xDS: the first four. If two entries give one port of a host two protocols, it
+ * uses now one and now the other: the last.
  */
 const unlike = ['routes, plain', 'rule-order', 'short-names', 'visibility', 'protocols, plain'];
 
-/** Returns differences that are there for 3 s. */
+/** Resolves to the differences that remain for 3 s. */
 async function lasting(compared: () => Promise<readonly string[]>): Promise<readonly string[]> {
   for (let turn = 0; turn < 30; turn += 1) {
     if ((await compared()).length === 0) return [];
@@ -115,7 +116,7 @@ describe('a control plane that reads from another one', () => {
     return { xds, secure, http };
   };
 
-  /** Starts one; `from` is its only source. */
+  /** Starts a control plane; `from` is its only source. */
   async function start(
     from:
       | { readonly folder: string; readonly hold?: string }
@@ -189,7 +190,10 @@ describe('a control plane that reads from another one', () => {
 
   const ready = ({ http }: Plane) =>
     expect.poll(async () => (await ask(http, '/ready')).status).toBe(200);
-  /** The versions of all that each proxy may have: equal bytes have an equal version. */
+  /**
+   * Resolves to the versions of all resources that each proxy may receive. Equal bytes have an
+   * equal version.
+   */
   async function versions({ xds, http }: Plane): Promise<unknown> {
     const clients = proxies.map((id) => acceptingClient(xds, id, typeUrls.cluster));
     try {
@@ -235,7 +239,7 @@ describe('a control plane that reads from another one', () => {
     await expect.poll(() => lost(child)).toEqual([expect.any(String)]);
     expect(await ask(child.http, '/ready')).toMatchObject({ status: 200 });
     expect(await versions(child)).toEqual(direct);
-    // It comes back without its folder: what others have stays.
+    // The parent starts again with an empty folder: the others keep what they have.
     renameSync(folder, place('away'));
     mkdirSync(folder);
     parent = await start({ folder }, 'plaintext', parentPorts);
@@ -246,7 +250,7 @@ describe('a control plane that reads from another one', () => {
     renameSync(place('away'), folder);
     writeFileSync(place('config/b.yaml'), service('shop', 'd'));
     await expect.poll(() => keys(grandchild)).toContain('ServiceEntry/shop/d');
-    await sleep(1_000); // windows of 100 ms
+    await sleep(1_000); // longer than the windows of 100 ms
     const changed = await versions(parent);
     expect(changed).not.toEqual(direct);
     expect(await versions(child)).toEqual(changed);

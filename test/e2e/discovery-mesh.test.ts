@@ -8,7 +8,7 @@ import { type Load, startLoad } from '../support/load.ts';
 import type { Line, Running } from '../support/e2e/running.ts';
 import { type TwoSidecarsRig, twoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 
-/** Between two looks whether a change of a file is in effect. In ms. */
+/** The interval, in ms, at which a test checks whether a change of a file is in effect. */
 const effective = { interval: 20 };
 
 interface Edit {
@@ -17,7 +17,7 @@ interface Edit {
   readonly more?: string;
 }
 
-/** The VirtualService and the DestinationRule of `echo.mesh`. */
+/** Returns the VirtualService and the DestinationRule of `echo.mesh`. */
 function route({
   weights: [v1, v2] = [100, 0],
   subsets: [first, second] = ['v1', 'v2'],
@@ -46,7 +46,7 @@ spec:
 `;
 }
 
-/** Ports are below 10,000, so that no other file has been given one. */
+/** Returns a ServiceEntry. Ports are below 10,000, so that no other test file has received them. */
 const serviceEntry = (name: string, port: number, more = '') => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
@@ -85,7 +85,7 @@ describe('two sidecars that live from pilot-discovery', () => {
     await rig.dispose();
   });
 
-  /** Nothing failed so far; what was asked is more than before. */
+  /** Checks that no request has failed so far. */
   const flawless = () =>
     expect({ failed: load.counts.failed, errors: Object.fromEntries(load.counts.errors) }).toEqual({
       failed: 0,
@@ -234,7 +234,7 @@ describe('two sidecars that live from pilot-discovery', () => {
       >;
     };
     const synced = () => rig.debug<readonly Synced[]>('syncz');
-    // An answer that has no ACK when it is killed is sent again, as it should be.
+    // An answer without an ACK is sent again after the kill, so the test waits until all have one.
     const rest = async () => {
       const proxies = await synced();
       const all = proxies.flatMap(({ resources }) => Object.values(resources));

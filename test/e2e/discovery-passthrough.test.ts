@@ -12,7 +12,7 @@ import { program } from '../support/e2e/program.ts';
 import { type Running, startRunning } from '../support/e2e/running.ts';
 import { type TwoSidecarsRig, twoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 
-/** Addresses at which the client's network has the gateway of the other one. */
+/** The addresses at which the client's network reaches the gateway of the other one. */
 const gateways = ['127.0.0.30', '127.0.0.31'];
 const versions = ['v1', 'v2'];
 
@@ -22,7 +22,9 @@ const subsets = versions
   .map((version) => `{ name: ${version}, labels: { version: ${version} } }`)
   .join();
 
-/** What the network `near` knows of the service: that it is in `far`. Nothing answers there. */
+/**
+ * Returns the service as the network `near` knows it: in `far`, at an address that does not answer.
+ */
 const near = (port: number): string => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
@@ -63,13 +65,13 @@ ${versions
     - { route: [{ destination: { host: echo.mesh } }] }
 `;
 
-/** The gateways through which `far` is reached. */
+/** Returns the networks of the mesh, with the gateways through which clients reach `far`. */
 const meshNetworks = (port: number): string => `
 networks:
   far: { gateways: [${gateways.map((address) => `{ address: ${address}, port: ${port} }`).join()}] }
 `;
 
-/** The gateway of `far`, and a workload there that does not take part in the mesh. */
+/** Returns the gateway of `far`, and a workload there that does not take part in the mesh. */
 const far = (passed: number, hosts: string, plain: number): string => `
 apiVersion: networking.istio.io/v1
 kind: Gateway
@@ -128,7 +130,7 @@ describe('two networks, and a gateway that passes mutual TLS on by its server na
     new Set(
       (await Promise.all(Array.from({ length: 10 }, () => rig.ask(path)))).map(({ body }) => body),
     );
-  /** The clusters of the gateway that have had a connection. */
+  /** Resolves to the clusters of the gateway that have had a connection. */
   const used = async () =>
     [
       ...(await ask(admin, '/clusters')).body.matchAll(
@@ -136,7 +138,7 @@ describe('two networks, and a gateway that passes mutual TLS on by its server na
       ),
     ].map(([, name]) => name);
 
-  /** Whether a client of TLS reaches a server that shows a certificate. */
+  /** Whether a client of TLS reaches a server that sends a certificate. */
   const shakesHands = (servername: string, alpn: readonly string[]) =>
     new Promise<boolean>((done) => {
       const socket: TLSSocket = connect({

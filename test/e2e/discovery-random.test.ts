@@ -16,7 +16,10 @@ const object = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
       Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
     );
 const word = fc.constantFrom('a', 'b-c', 'x-user', 'some', 'more');
-/** What may be wrong: one wrong value costs a resource, and most are to be right. */
+/**
+ * Returns a value that is odd only rarely: one wrong value makes a resource invalid, and most
+ * resources must be valid.
+ */
 const rarely = <T>(odd: fc.Arbitrary<T>, usual: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 1, arbitrary: odd }, { weight: 40, arbitrary: usual });
 const duration = rarely(fc.constant('0s'), fc.constantFrom('1ms', '250ms', '1.5s', '1m', '2h'));
@@ -196,7 +199,7 @@ const policy = object({
   ),
 });
 
-/** Rules for three services, as a text of several documents. */
+/** Rules for three services, as a list of resources. */
 const rules = fc
   .tuple(
     ...hosts.map((host, index) =>
@@ -232,7 +235,7 @@ const rules = fc
   )
   .map((all) => all.flat());
 
-/** One that is right, so that each round is pushed. */
+/** Returns a valid resource, so that each round is pushed. */
 const ofRound = (round: number) => ({
   apiVersion: 'networking.istio.io/v1',
   kind: 'VirtualService',

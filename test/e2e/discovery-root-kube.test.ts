@@ -83,7 +83,7 @@ describe.skipIf(kubeProgram === undefined)('the root of the mesh in a Kubernetes
       data: Object.fromEntries(data) as unknown,
     });
   };
-  /** Whether a server shows a certificate that one of the roots has signed, by a chain. */
+  /** Whether a server sends a certificate that leads to one of the roots by a chain. */
   const isVerified = ({ secure: port }: { readonly secure: number }, ca: string) =>
     new Promise<boolean>((done) => {
       const socket = connect({ port, host: '127.0.0.1', ca }, () => {

@@ -64,7 +64,7 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
     return program;
   }
   const election = '/api/v1/namespaces/istio-system/configmaps/istio-namespace-controller-election';
-  /** Starts an istiod. When it is killed, its election would last for 30 s. */
+  /** Starts an istiod. After a kill, its election would last for 30 s. */
   async function startIstiod(): Promise<void> {
     const istiod = startKubeProgram('istiod', kube.folder, await portsInARow(4));
     ends.push(
@@ -146,7 +146,7 @@ describe.skipIf(kubeProgram === undefined)('ConfigMaps with the roots in a Kuber
       const object = (await kube.ask('GET', path).catch(() => undefined)) as RootMap | undefined;
       return object?.data['ca-crl.pem'];
     };
-    /** The root itself signs. */
+    /** An authority in which the root itself signs. */
     const authority = {
       'ca-cert.pem': root.certificate,
       'ca-key.pem': root.key.toString(),

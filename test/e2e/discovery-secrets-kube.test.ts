@@ -61,7 +61,10 @@ const secret = (
 const tls = (name: string, { certChain, key }: Issued, more = {}): Resource =>
   secret(name, { 'tls.crt': certChain, 'tls.key': key, ...more }, 'kubernetes.io/tls');
 
-/** Lets an account of a namespace list its Secrets. */
+/**
+ * Returns a RoleBinding that gives an account of a namespace a role, with which it lists its
+ * Secrets.
+ */
 const bound = (kind: 'Role' | 'ClusterRole', role: string, subject: object): Resource => ({
   apiVersion: `${rbac}/v1`,
   kind: 'RoleBinding',
@@ -70,7 +73,7 @@ const bound = (kind: 'Role' | 'ClusterRole', role: string, subject: object): Res
   subjects: [{ kind: 'ServiceAccount', ...subject }],
 });
 
-/** Asks for secrets as a gateway, and resolves to those that come within a while. */
+/** Requests secrets as a gateway. Resolves to those that arrive within `within` ms. */
 async function askSecrets(
   port: number,
   names: readonly string[],
@@ -232,7 +235,7 @@ describe.skipIf(kubeProgram === undefined)('Secrets of a real Kubernetes API', (
     rmSync(folder, { recursive: true });
   });
 
-  /** Asks the gateway over TLS; status 0 if there is no answer. */
+  /** Sends a request to the gateway over TLS. The status is 0 if there is no answer. */
   function secured(
     servername: string,
     client?: Issued,

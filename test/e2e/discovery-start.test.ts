@@ -34,7 +34,7 @@ describe('how pilot-discovery is started', () => {
   let folder: string;
   let [xds, http, monitoring]: number[] = [];
   const ends: (() => unknown)[] = [];
-  /** Of the program that was started last. */
+  /** Sends a signal to the program that was started last. `errors` returns its stderr. */
   let signal: (name: NodeJS.Signals) => unknown;
   let errors: () => string;
 
@@ -129,7 +129,7 @@ describe('how pilot-discovery is started', () => {
       });
   });
 
-  it('gives its proxies what a changed MeshConfig says, and what the last good one said where it is bad or gone', async () => {
+  it('gives its proxies what a changed MeshConfig says, and what the last good one said if it is bad or gone', async () => {
     mkdirSync(place('resources'));
     write('mesh', '# the defaults');
     const lines = await start('--configDir', place('resources'), '--meshConfig', place('mesh'));

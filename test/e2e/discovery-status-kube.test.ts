@@ -20,7 +20,7 @@ if (kubeProgram === undefined)
 const rights = parseAllDocuments(readFileSync('deploy/kubernetes/control-plane.yaml', 'utf8'))
   .map((document) => document.toJS() as Resource)
   .filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
-/** The rights without the rules that name a text. */
+/** Returns the rights without the rules that contain a text. */
 const without = (text: string) =>
   rights.map((resource) => ({
     ...resource,
@@ -40,7 +40,7 @@ const lease: Resource = {
   kind: 'Lease',
   metadata: { name: 'istio-analyze-leader', namespace: 'istio-system' },
 };
-/** `shop.example` is a host of the mesh. */
+/** The ServiceEntry that makes `shop.example` a host of the mesh. */
 const entry: Resource = {
   apiVersion: 'networking.istio.io/v1',
   kind: 'ServiceEntry',
@@ -130,7 +130,7 @@ describe.skipIf(kubeProgram === undefined)('the status of resources in a Kuberne
     const versions = async () =>
       Promise.all(['bad', 'good'].map(async (name) => JSON.stringify(await read(route(name, '')))));
     const [before, pushes] = [await versions(), linesOfFirst('discovery.pushed').length];
-    await sleep(2_500); // two analyses
+    await sleep(2_500); // longer than two analyses
     expect(await versions()).toEqual(before);
     expect(linesOfFirst('discovery.pushed')).toHaveLength(pushes);
   });

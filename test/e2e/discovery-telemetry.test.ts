@@ -31,7 +31,7 @@ describe('a Telemetry over two real sidecars', () => {
       `apiVersion: telemetry.istio.io/v1\nkind: Telemetry\nmetadata: { name: a, namespace: istio-system }\nspec: { accessLogging: ${entries} }\n`,
     );
   };
-  /** Asks for the paths, one after the other, until a log has the last one. */
+  /** Requests the paths, one after the other, until a log contains the last one. */
   const askUntilLogged = (name: string, ...paths: readonly string[]) =>
     eventually(async () => {
       for (const path of paths) await rig.ask(path);

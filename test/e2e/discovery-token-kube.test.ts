@@ -26,9 +26,9 @@ interface Line extends Readonly<Record<string, unknown>> {
 interface Discovery {
   readonly port: number;
   readonly lines: (event: string) => readonly Line[];
-  /** Asks for clusters as a node of a namespace. */
+  /** Requests clusters as a node of a namespace. */
   readonly xds: (token: string, namespace?: string) => Promise<string>;
-  /** Asks for a certificate: its name, or why there is none. */
+  /** Requests a certificate. Resolves to its name, or to the reason if there is none. */
   readonly certificate: (token: string) => Promise<string>;
 }
 
@@ -36,7 +36,7 @@ const hour = 3_600;
 const csr = csrPem(testCsr(...goodKeys['P-256']));
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Returns a token with the claims of another one, and with some instead, signed by a key. */
+/** Returns a token with the claims of another one, of which some are replaced, signed by a key. */
 function signed(token: string, key: KeyObject | string, instead: object): string {
   const [head = '', payload = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
@@ -200,7 +200,8 @@ describe.skipIf(kubeProgram === undefined)('tokens of a real Kubernetes API', ()
     expect(await discovery.xds(used)).toBe('ANSWERED');
     await kube.stop();
     try {
-      expect(await discovery.xds(used)).toBe('ANSWERED'); // it was reviewed in the last 30 s
+      // The API reviewed this token in the last 30 s.
+      expect(await discovery.xds(used)).toBe('ANSWERED');
       expect(await discovery.xds(other, 'bank')).toMatch(/^UNAVAILABLE .*cannot be authenticated/);
       expect(await discovery.certificate(other)).toMatch(/cannot be authenticated now/);
       await refusal(discovery).toMatchObject({

@@ -63,7 +63,7 @@ describe('tokens over two real sidecars', () => {
     application.close();
   });
 
-  /** The status without a token, and with each token. */
+  /** Resolves to the status without a token, and to that with each token. */
   async function statuses(
     headersOf: (token: string) => Readonly<Record<string, string>> = bearer,
   ): Promise<Readonly<Record<string, number>>> {
@@ -149,7 +149,7 @@ describe('tokens over two real sidecars', () => {
       return status === 200 ? (JSON.parse(body) as object) : { status };
     };
     const { good } = tokens;
-    // A connection from before keeps the old rule until Envoy has drained it.
+    // An older connection keeps the old rule until Envoy has drained it.
     const poll = (path: string, headers: Readonly<Record<string, string>>) =>
       expect.poll(() => received(path, headers));
     await poll('/', with_(good)).toMatchObject({ 'x-sub': 'me', 'x-payload': good.split('.')[1] });

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { twoSidecarsRig, type TwoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 import { freePorts } from '../support/free-ports.ts';
 
-/** What a collector gets: spans in a request. */
+/** A request that a collector receives. It contains spans. */
 interface Report {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -94,7 +94,7 @@ describe('the spans of a real sidecar', () => {
       `apiVersion: telemetry.istio.io/v1\nkind: Telemetry\nmetadata: { name: a, namespace: istio-system }\nspec: { tracing: ${entries} }\n`,
     );
   };
-  /** Asks for a path until the collector has a report about it, at its own path. */
+  /** Requests a path until the collector has a report about it at `place`. */
   const reportOf = (path: string, place: string) =>
     eventually(async () => {
       await rig.ask(path, { 'x-tenant': 'acme' });

@@ -6,14 +6,17 @@ import { eventually } from '../support/eventually.ts';
 import { type TwoSidecarsRig, twoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 
 const effective = { interval: 50 };
-/** So many standard deviations may a share be away: 3 in 1,000 runs by chance, so 4 here. */
+/**
+ * The number of standard deviations by which a share may differ. Chance exceeds 3 in 3 of 1,000
+ * runs, so 4 are allowed.
+ */
 const deviations = 4;
 
-/** An application that says who it is, and what of it has come. */
+/** An application that sends its name, and records its requests. */
 interface Backend {
   readonly port: number;
   readonly requests: { path: string; headers: IncomingHttpHeaders }[];
-  /** The status of each answer from now on; 200 before. */
+  /** The status of the next answers. It is 200 at first. */
   status: number;
   readonly server: Server;
 }
@@ -66,7 +69,7 @@ describe.each(['delta', 'whole'] as const)(
       for (const each of [firstBackend, secondBackend]) each?.server.close().closeAllConnections();
     });
 
-    /** A service outside of the mesh with an endpoint for each version. */
+    /** Returns a service outside of the mesh with an endpoint for each version. */
     const service = (host: string, ...endpoints: readonly (readonly [string, number])[]) => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
@@ -83,8 +86,8 @@ ${endpoints.map(([version, port]) => `    - { address: 127.0.0.1, ports: { http:
     let edit = 0;
 
     /**
-     * Writes the rules of `back.mesh`, its routes and what its DestinationRule has beside the
-     * subsets, and waits until they are in effect.
+     * Writes the routes of `back.mesh` and the traffic policy of its DestinationRule. Waits until
+     * they are in effect.
      */
     async function rules(
       http: string,
@@ -157,7 +160,7 @@ spec:
       });
     }
 
-    /** The share of so many requests for which `is` holds. */
+    /** Resolves to the share of `number` requests for which `is` returns true. */
     async function share(number: number, is: (answer: Told) => boolean): Promise<number> {
       let count = 0;
       let left = number;

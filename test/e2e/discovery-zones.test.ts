@@ -25,7 +25,7 @@ spec:
 `,
     );
 
-  /** The servers that answer 40 requests, all at once. */
+  /** Sends 40 requests at once. Resolves to the names of the servers that answer. */
   async function answering(): Promise<ReadonlySet<string>> {
     const answers = Array.from({ length: 40 }, () =>
       ask(rig.ports.service, '/', { host: 'back.mesh' }),
@@ -37,7 +37,8 @@ spec:
     await Promise.all(servers.map((server) => once(server.listen(0, '127.0.0.1'), 'listening')));
     const [near = 0, far = 0] = servers.map((server) => (server.address() as AddressInfo).port);
     rig = await twoSidecarsRig();
-    // The other workload of the client's service is in the other zone, as a half of the callers is.
+    // The other workload of the client's service is in the other zone, so half of the callers are
+    // there.
     rig.write(
       '50-zones.yaml',
       `

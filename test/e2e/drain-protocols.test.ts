@@ -10,7 +10,7 @@ import { makeRig, type Rig } from '../support/e2e/rig.ts';
 let rig: Rig;
 let upstream: Server;
 beforeEach(async () => {
-  // Says again whatever it hears: as the body of an answer, or over an upgraded connection.
+  // The upstream echoes what it receives: in the body of an answer, or over an upgraded connection.
   upstream = createServer((heard, answer) => heard.pipe(answer)).listen(0, '127.0.0.1');
   upstream.on('upgrade', (_, socket: Duplex) => {
     socket.write(
@@ -49,8 +49,8 @@ function withFilter(change: (filter: Filter) => Filter): void {
 }
 
 /**
- * Something in both directions that is under way, on which Envoy hears what is written and its
- * client what the upstream says.
+ * An exchange that is under way in both directions. Envoy receives what is written, and the client
+ * receives what the upstream sends.
  */
 interface Conversation {
   readonly stream: Duplex;
@@ -177,6 +177,6 @@ it('an Envoy that does not answer is ended all the same, within the cap and a fe
   expect(performance.now() - begun).toBeLessThan(12_000);
   const ended = agent.log().find(({ event }) => event === 'drain.ended');
   expect(ended).toMatchObject({ level: 'warn' });
-  expect(ended).not.toHaveProperty('active'); // nobody knows what was in flight
+  expect(ended).not.toHaveProperty('active'); // the agent does not know what was in flight
   expect(rig.envoys()).toEqual([]);
 });

@@ -80,7 +80,7 @@ it('three rotations while the first epoch still answers start two more epochs: t
   expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(3);
 });
 
-/** What the status port says to a program. */
+/** Resolves to the answer of the status port to a program. */
 async function status(path: string): Promise<string> {
   return (
     await fetch(`http://127.0.0.1:${rig.ports.status}${path}`, {

@@ -10,7 +10,10 @@ afterEach(() => rig.dispose());
 
 const env = { MINIMUM_DRAIN_DURATION: '3s', TERMINATION_DRAIN_DURATION_SECONDS: '3' };
 
-/** What a server that wants to be rid of its client says. */
+/**
+ * Resolves to the `connection` header of an answer, which is `close` if the server drains; `kept`
+ * if there is no header, or the error.
+ */
 function connectionHeader(port: number): Promise<string> {
   return new Promise((done) => {
     get(
@@ -23,9 +26,7 @@ function connectionHeader(port: number): Promise<string> {
   });
 }
 
-/**
- * Puts a second listener beside the first: one from outside, one to outside, as a sidecar has them.
- */
+/** Adds an outbound listener beside the inbound one, as a sidecar has them. Resolves to its port. */
 async function withOutbound(where: 'static' | 'dynamic'): Promise<number> {
   const [port = 0] = await freePorts(1);
   const config = JSON.parse(readFileSync(rig.config, 'utf8')) as {
@@ -82,7 +83,7 @@ it.each(['static', 'dynamic'] as const)(
   },
 );
 
-it('where nothing is marked, all is drained', async () => {
+it('if nothing is marked, all is drained', async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start([], { env });
   await agent.said('epoch.live', 0);

@@ -32,7 +32,7 @@ describe.skipIf(!isPossible)('in the place of the Go agent, with its ports and p
         expect(warned('config.warning').map((line) => line['warning'])).toEqual(by.warnings);
         expect(warned('envoy.log').map(({ msg }) => msg)).toEqual([]);
         expect(pod.agent.errors()).toBe('');
-        // The hook of a pod of 1.26, before it ends.
+        // The hook of a pod of Istio 1.26 runs this command before the pod ends.
         expect(await pod.run('request', '--debug-port=15020', 'POST', 'drain')).toBe(0);
         await pod.agent.said('drain.requested');
       } finally {

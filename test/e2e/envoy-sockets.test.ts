@@ -17,19 +17,22 @@ afterEach(async () => {
 });
 
 const run = () => join(rig.folder, 'run');
-/** What follows an option in the arguments of the newest Envoy. */
+/** Returns the value of an option in the arguments of the newest Envoy. */
 const option = (name: string) => {
   const args = rig.envoys().map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'));
   const envoy = args.findLast((all) => all.includes('--restart-epoch')) ?? [];
   return envoy[envoy.indexOf(name) + 1] ?? '';
 };
-/** What is left in /dev/shm of an agent that has drawn this base id. */
+/** Returns what an agent that used this base id has left in /dev/shm. */
 const left = (baseId: string) =>
   readdirSync('/dev/shm').filter(
     (name) => name.includes(`-${baseId}-`) || name.endsWith(`_${baseId}0`),
   );
 
-/** What another user gets who connects to each: a parent there would hand out its listeners. */
+/**
+ * A program that connects to each socket, and prints the result. A parent there would send its
+ * listeners to another user who connects.
+ */
 const attack = `import socket, sys
 for path in sys.argv[1:]:
   try:
@@ -60,7 +63,7 @@ describe('the sockets by which the Envoys of a hot restart meet', () => {
       network = makeNetwork();
       rig = await makeRig();
       chmodSync(rig.folder, 0o755);
-      mkdirSync(run(), { mode: 0o755 }); // open to look at
+      mkdirSync(run(), { mode: 0o755 }); // other users may list it
       const { enter } = network.place('pod', []);
       const agent = rig.start([], {
         wrap: enter,
@@ -93,7 +96,7 @@ describe('the sockets by which the Envoys of a hot restart meet', () => {
     },
   );
 
-  it('are in a folder of their own where that of the agent has too long a path, and hot restarts work', async () => {
+  it('are in a folder of their own if that of the agent has too long a path, and hot restarts work', async () => {
     rig = await makeRig();
     const long = join(rig.folder, 'x'.repeat(90 - rig.folder.length));
     const agent = rig.start(['--configPath', long], {
@@ -125,11 +128,12 @@ describe('the sockets by which the Envoys of a hot restart meet', () => {
     },
   );
 
-  it('are found where nobody could remove them, and removed by the next agent', async () => {
+  it('are found if nobody could remove them, and removed by the next agent', async () => {
     rig = await makeRig();
     const bin = join(rig.folder, 'bin');
     mkdirSync(bin);
-    const agent = rig.start([], { env: { PATH: bin } }); // there is no shell to look after them
+    // Without a shell, nothing removes the sockets.
+    const agent = rig.start([], { env: { PATH: bin } });
     await agent.said('epoch.live', 0);
     const [sockets, baseId] = [dirname(option('--socket-path')), option('--base-id')];
     agent.kill('SIGKILL');

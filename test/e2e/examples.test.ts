@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InstalledPackage, installPackage } from '../support/e2e/installed-package.ts';
 import { makeRig } from '../support/e2e/rig.ts';
 
-/** It only makes JavaScript of the examples, for a Node that does not do so. */
+/** The arguments that make Node run TypeScript, if this Node does not run it without them. */
 const tsx =
   'typescript' in process.features
     ? []

@@ -81,7 +81,7 @@ it('ends with 127 and a line for a command that is not there, and ends the agent
   expect((await agent.exit).code).toBe(0);
 });
 
-it('does not start the command where the agent is not ready in time, and ends with 69', async () => {
+it('does not start the command if the agent is not ready in time, and ends with 69', async () => {
   rig = await makeRig({ plain: true });
   const result = await exec('echo started', ['--timeoutSeconds', '1']).ended;
   expect(result).toMatchObject({ code: 69, stdout: '' });
@@ -90,7 +90,7 @@ it('does not start the command where the agent is not ready in time, and ends wi
   );
 });
 
-it('returns the code of the command also where the agent is gone by then, and says so', async () => {
+it('returns the code of the command also if the agent is gone by then, and says so', async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start([], { env: withoutDrain });
   const { ended } = exec(

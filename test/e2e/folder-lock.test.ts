@@ -7,7 +7,9 @@ let rig: Rig;
 afterEach(() => rig.dispose());
 
 const alone = ['--statusPort', '0'];
-/** What is in the agent's folder: an entry that was replaced has another number. */
+/**
+ * Returns the entries of the agent's folder with their inodes. A replaced entry has another inode.
+ */
 const entries = () =>
   readdirSync(join(rig.folder, 'run')).map(
     (name) => `${name} ${statSync(join(rig.folder, 'run', name)).ino}`,

@@ -7,7 +7,7 @@ import { hasNetworks, makeNetwork, type Network } from '../support/e2e/network.t
 import { program } from '../support/e2e/program.ts';
 import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
-/** A network of its own: whoever else runs agents on this machine is not here. */
+/** Each test has a network of its own, so that it does not reach other agents of this machine. */
 describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
   let network: Network;
   let rig: Rig;
@@ -62,7 +62,8 @@ describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
     const waited = run('wait', '--periodMillis', '100', '--requestTimeoutMillis', '2000');
     start();
     const stderr = expect.stringMatching(
-      /^((pilot-agent: waiting for the proxy: .*\n)+pilot-agent: the proxy is ready after .* s\n)?$/, // nothing if it is there by then
+      // Nothing is printed if the agent is ready by then.
+      /^((pilot-agent: waiting for the proxy: .*\n)+pilot-agent: the proxy is ready after .* s\n)?$/,
     ) as string;
     expect(await waited).toEqual({ code: 0, stdout: '', stderr });
   });

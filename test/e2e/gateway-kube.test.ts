@@ -18,7 +18,7 @@ import { makeRig, type Rig } from '../support/e2e/rig.ts';
 if (kubeProgram === undefined)
   leftOut('secrets of a gateway from a real Kubernetes API', 'a program');
 
-/** A folder of an ingress gateway, which nobody else sees. */
+/** The command that mounts the folder of an ingress gateway, which no other process sees. */
 const ownRun = [
   'unshare',
   '-m',
@@ -90,7 +90,7 @@ describe.skipIf(kubeProgram === undefined)(
           .log()
           .filter(({ event, ...line }) => event === 'secret.accepted' && line['secret'] === 'shop')
           .length;
-      // Envoy serves a secret before it acknowledges it.
+      // Envoy serves a secret before it ACKs it.
       await expect.poll(pushed).toBe(1);
       const before = pushed();
       let last = fallback;

@@ -25,7 +25,10 @@ beforeEach(async () => {
 });
 afterEach(() => rig.dispose());
 
-/** Without a control plane Envoy waits 15 s for its listeners; this one has nothing to wait for. */
+/**
+ * A bootstrap without a control plane. Envoy would wait 15 s for listeners of a control plane that
+ * does not answer; here it has nothing to wait for.
+ */
 const alone = JSON.stringify({
   admin: { address: { socket_address: { address: '127.0.0.1', port_value: '@admin@' } } },
   static_resources: { clusters: [{ name: 'first', type: 'STATIC', connect_timeout: '1s' }] },
@@ -144,10 +147,12 @@ describe('a generated bootstrap', () => {
       'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3\\nextraStatTags: [one]"',
     );
     const { warning } = await agent.said('config.warning');
-    expect(warning).toBe('concurrency: the change takes effect when the agent is restarted'); // the others are flags, which are stronger
+    // The other fields have flags, which take precedence.
+    expect(warning).toBe('concurrency: the change takes effect when the agent is restarted');
     const shown = async (): Promise<unknown> =>
       (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/config`)).json();
-    // Whether a change is told depends on what came first: the watch of the file, or its change.
+    // The agent logs the change only if it watched the file before, and the order of the two may
+    // vary.
     await expect.poll(shown).toMatchObject({
       concurrency: { value: null, source: 'default' },
       extraStatTags: { value: ['one'], source: 'annotation proxy.istio.io/config' },

@@ -18,9 +18,9 @@ import { program } from '../support/e2e/program.ts';
 
 const folder = join('docs', 'guide');
 const shim = `#!/bin/sh\nexec ${program.map((word) => `'${word}'`).join(' ')} "$@"\n`;
-/** Between the outputs of two blocks. */
+/** The line between the outputs of two blocks. */
 const line = '--- the next block ---';
-/** The ports in the pages; each run has others, which are free. */
+/** The ports in the pages. Each run replaces them with other ports, which are free. */
 const ports = [15000, 15020, 15021, 15090, 8443, 8080, 9000];
 
 /** A block that a user types, and lines that it prints. */
@@ -32,7 +32,7 @@ interface Block {
 const textOf = (page: string) => readFileSync(join(folder, page), 'utf8');
 const blocksOf = (page: string) => blocksIn(textOf(page));
 
-/** The blocks that are typed; each with the text after it, where that comes at once. */
+/** Returns the blocks that a user types, each with the output that follows it directly, if any. */
 function blocksIn(text: string): readonly Block[] {
   const matches = text.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms);
   return [...matches].map(([, script = '', prints = '']) => ({
@@ -41,7 +41,7 @@ function blocksIn(text: string): readonly Block[] {
   }));
 }
 
-/** The blocks of the section in which a page begins, if it says so. */
+/** Returns the blocks of the section in whose folder a page begins, if it names one. */
 function beforehand(page: string): readonly Block[] {
   const [, other = '', anchor = ''] =
     /\bBegin in the folder of \[[^\]]*\]\(([\w-]+\.md)#([\w-]+)\)/.exec(textOf(page)) ?? [];
@@ -53,7 +53,7 @@ function beforehand(page: string): readonly Block[] {
   return blocksIn(section);
 }
 
-/** A line of a page, in which `…` stands for anything. */
+/** Returns an expression for a line of a page, in which `…` stands for any text. */
 function matching(text: string): RegExp {
   return new RegExp(
     text
@@ -63,13 +63,13 @@ function matching(text: string): RegExp {
   );
 }
 
-/** The processes that run in a folder. */
+/** Returns the processes that run in a folder. */
 function processesIn(root: string): readonly string[] {
   const inside = (pid: string) => {
     try {
       return readlinkSync(`/proc/${pid}/cwd`).startsWith(root);
     } catch {
-      return false; // it has ended
+      return false; // the process has ended
     }
   };
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && inside(name));
@@ -78,7 +78,7 @@ function processesIn(root: string): readonly string[] {
 const pages = readdirSync(folder).filter((name) => blocksOf(name).length > 0);
 
 /**
- * Runs a script in a folder of its own; what it starts besides ends with it. Resolves to its exit
+ * Runs a script in a folder of its own, and ends the processes that it leaves. Resolves to its exit
  * code and what it printed.
  */
 async function type(
@@ -103,7 +103,7 @@ async function type(
   try {
     process.kill(-(shell.pid ?? 0), 'SIGKILL');
   } catch {
-    // Nothing is left.
+    // No process is left.
   }
   return { code, output: readFileSync(printed, 'utf8') };
 }

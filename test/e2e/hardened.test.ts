@@ -16,8 +16,9 @@ const isPermitted =
 if (!isPermitted) leftOut('a read-only root, without capabilities, under a filter of system calls');
 
 /**
- * A place as a hardened cluster has it: nothing can be written but `writable`, nobody is root,
- * there are no capabilities, and a filter denies what containers should not do.
+ * Returns a command that runs a program as a hardened cluster does: only `writable` can be written,
+ * the user is not root, there are no capabilities, and a filter denies system calls that containers
+ * should not make.
  */
 const hardened = (writable: readonly string[], setUp = 'true') => [
   'unshare',
@@ -100,7 +101,7 @@ it.skipIf(!isPermitted)(
 );
 
 it.skipIf(!isPermitted)(
-  'says in one line that Envoy cannot start where nothing can be written into /dev/shm',
+  'says in one line that Envoy cannot start if nothing can be written into /dev/shm',
   async () => {
     const readOnly = 'mount --bind /dev/shm /dev/shm && mount -o remount,bind,ro /dev/shm';
     const agent = rig.start(['--binaryPath', envoy], {

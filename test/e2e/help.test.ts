@@ -7,14 +7,17 @@ import { oldestEnvoy } from '../support/oldest-envoy.ts';
 import { program } from '../support/e2e/program.ts';
 import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
-/** Those that need no agent; a test of the help says of all that they are taken. */
+/**
+ * The commands that need no agent. A unit test of the help checks that the CLI accepts all
+ * examples.
+ */
 const commands = ['bootstrap', 'config print', 'envoy install', 'envoy path', 'version', 'help'];
 const shown = commands.flatMap((name) =>
   [...examples(`pilot-agent ${name}`).matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line),
 );
 
 let rig: Rig;
-beforeAll(() => oldestEnvoy(), 120_000); // which an example installs: a download would be told
+beforeAll(() => oldestEnvoy(), 120_000); // an example installs it: a download would be reported
 beforeEach(async () => (rig = await makeRig({ plain: true })));
 afterEach(() => rig.dispose());
 

@@ -25,7 +25,8 @@ describe('a control plane that one client or one file attacks', () => {
   )('goes on: %s', async (_, { name, logged }) => {
     const from = plane.lines.length;
     const end = await attacker.attack(name, plane.target);
-    // The clock of a busy machine says little: two seconds of its own time are a stall.
+    // Elapsed time proves little on a busy machine, so processor time counts: two seconds are a
+    // stall.
     expect((await plane.change()).own).toBeLessThan(2_000);
     if (logged !== undefined) {
       const [event, reason] = logged;

@@ -108,7 +108,7 @@ describe('at the start', () => {
   });
 });
 
-/** An Envoy without a control plane, and nothing to wait for. */
+/** Starts an agent whose Envoy has no control plane, and nothing to wait for. */
 function start(): RunningAgent {
   const bootstrap = {
     admin: { address: { socket_address: { address: '127.0.0.1', port_value: '@' } } },
@@ -123,7 +123,7 @@ function start(): RunningAgent {
 }
 
 describe('an agent that runs', () => {
-  /** The longest that the status port took to answer, in ms, until `done`. */
+  /** Resolves to the longest time, in ms, that the status port took for an answer before `done`. */
   const slowest = async (done: Promise<unknown>) => {
     let [longest, isOver] = [0, false];
     void done.finally(() => (isOver = true));

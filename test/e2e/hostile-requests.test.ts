@@ -19,7 +19,7 @@ afterEach(async () => {
   await rig.dispose();
 });
 
-/** Sends this text, and resolves to all that comes back until the other side has had enough. */
+/** Sends this text. Resolves to the data that comes back until the connection ends or is idle. */
 function send(port: number, text: string): Promise<string> {
   return new Promise((done) => {
     let answer = '';
@@ -35,7 +35,10 @@ function send(port: number, text: string): Promise<string> {
 const order = 'POST /quitquitquit HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const probe = (...headers: readonly string[]) =>
   ['GET /healthz/ready HTTP/1.1', 'Host: localhost', ...headers, '', ''].join('\r\n');
-/** Two parties may read each of them in two ways, one of which has a further request. */
+/**
+ * Requests that two parties may read in two ways. In one of the two, they contain a further
+ * request.
+ */
 const ambiguous = {
   'a length and a coding': `${probe('Content-Length: 4', 'Transfer-Encoding: chunked')}0\r\n\r\n${order}`,
   'a coding and a length': `${probe('Transfer-Encoding: chunked', `Content-Length: ${order.length + 5}`)}0\r\n\r\n${order}`,
@@ -47,7 +50,7 @@ const ambiguous = {
   'a length that is none': `${probe('Content-Length: +0')}${order}`,
   'a chunk that is too long': `${probe('Transfer-Encoding: chunked')}0;${'a'.repeat(20_000)}\r\n\r\n${order}`,
 };
-/** Other ways to say a path that this port does not pass on. */
+/** Other ways to write a path that this port does not pass on. */
 const detours = [
   '/healthz/ready/../../quitquitquit',
   '/healthz/ready/%2e%2e/%2e%2e/quitquitquit',
@@ -89,7 +92,7 @@ describe('at the port by which Envoy passes on a probe to the agent', () => {
       expect(answer, path).not.toContain('OK\n');
     }
     expect(agent.log().filter(({ event }) => event === 'termination.requested')).toEqual([]);
-    // What none of them was, this is.
+    // The status port obeys the request that none of these contained.
     expect(await send(rig.ports.status, order)).toContain('OK\n');
     await agent.said('termination.requested');
   });

@@ -43,8 +43,8 @@ describe('deploy/Containerfile', () => {
 });
 
 /**
- * Mounts and processes of its own, and a root that is read-only but for the folder of a rig. Node
- * and the program of this machine, which a rig starts, give way to what the image has.
+ * Returns a script that enters the image. Its root is read-only, except for the folder of a rig.
+ * The entry of the image replaces Node and the program of this machine, which a rig starts.
  */
 const enter = (entry: readonly string[]) => `set -e
 root=$0 folder=$1 user=$2
@@ -80,7 +80,7 @@ describe.runIf(canMount && hasTini)('the image', () => {
   it('has no shell; the agent starts Envoy in it, hot-restarts it and ends, for a user without rights and a read-only root', async ({
     skip,
   }) => {
-    if (image === undefined) return skip(); // which is told: it has no guard
+    if (image === undefined) return skip(); // the image has no guard; the skip is reported
     const { root, user, entry, programs } = image;
     expect(
       programs.filter((name) => !/\/(?:envoy|tini|node|pilot-agent(?:-guard)?)$/.test(name)),

@@ -12,7 +12,8 @@ let port: number;
 
 beforeEach(async () => {
   rig = await makeRig();
-  const [first = 0, , , free = 0] = await freePorts(4); // istiod takes the two after its own as well
+  // istiod also uses the two ports after its own.
+  const [first = 0, , , free = 0] = await freePorts(4);
   discovery = first;
   port = free;
   istiod = makeIstiod(controlPlane ?? '', discovery);

@@ -23,7 +23,7 @@ beforeEach(async () => {
   rig = await makeRig();
   const [port = 0, ...others] = await freePorts(6);
   discovery = port;
-  listen = others.slice(2); // istiod takes the two after its own as well
+  listen = others.slice(2); // istiod also uses the two ports after its own
   istiod = makeIstiod(controlPlane ?? '', discovery);
   upstream = createServer((_, response) => void response.end('upstream'));
   await new Promise<void>((done) => upstream.listen(0, '127.0.0.1', done));
@@ -35,7 +35,7 @@ afterEach(async () => {
   upstream.close();
 });
 
-/** What a request to the listener of a service gets: a status code, 0 for no connection. */
+/** Requests the listener of a service. Resolves to the status code; 0 if there is no connection. */
 function ask(host: string, port: number): Promise<number> {
   return new Promise((done) => {
     get({ host: '127.0.0.1', port, headers: { host }, agent: false }, (response) => {
@@ -100,7 +100,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     istiod.remove('two.test');
     await expect.poll(() => ask('two.test', second)).toBe(0);
     expect(await ask('one.test', first)).toBe(200);
-    // Each answer of Envoy to something that is given to it is a request, and so is what it asks.
+    // Each ACK, NACK and new subscription of Envoy is a request.
     const requests = async () =>
       Number(
         /^istio_agent_xds_proxy_requests (\d+)$/m.exec(
@@ -117,7 +117,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     expect(dump).toContain('"api_type": "DELTA_GRPC"');
   });
 
-  it('goes on with what it has where the control plane is said to be at a wrong address, says so, and follows the right one', async () => {
+  it('goes on with what it has if the control plane is said to be at a wrong address, says so, and follows the right one', async () => {
     const [first = 0, second = 0] = listen;
     const mesh = join(rig.folder, 'mesh.yaml');
     const setAddress = (address: string) =>
@@ -178,7 +178,10 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     expect(await ask('one.test', first)).toBe(200);
   });
 
-  /** mTLS to and from the workload: `from` is its listener, `to` that of the service `one.test`. */
+  /**
+   * Configures mTLS to and from the workload: `from` is the port of its listener, `to` that of the
+   * service `one.test`.
+   */
   const mutual = (to: number, from: number) => {
     istiod.serve('one.test', to, target);
     istiod.put('rule', {
@@ -209,7 +212,10 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
       },
     });
   };
-  /** What a client with the certificate of the mesh gets from the workload. */
+  /**
+   * Requests the workload with a certificate of the mesh. Resolves to the status code; 0 if there
+   * is no connection.
+   */
   const askByTls = async (port: number) => {
     const { csr, key } = await certificateRequest('spiffe://cluster.local/ns/ns/sa/client', {
       algorithm: 'ECDSA',
@@ -244,7 +250,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     await agent.said('epoch.started', 0);
     const started = Date.now();
     await agent.said('epoch.live', 0);
-    expect(Date.now() - started).toBeLessThan(10_000); // 15 s where nobody answers for the secrets
+    expect(Date.now() - started).toBeLessThan(10_000); // 15 s if no server answers for the secrets
     await expect.poll(async () => (await rig.ready()).status).toBe(200);
     await expect.poll(() => askByTls(from)).toBe(200);
     expect(await ask('pod', from)).toBe(0);

@@ -23,7 +23,7 @@ let rig: Rig;
 const baseIds = new Set<number>();
 afterEach(async () => {
   await rig.dispose();
-  // Of an Envoy that is killed: its shared memory stays.
+  // The shared memory of an Envoy that was killed stays.
   for (const baseId of baseIds) rmSync(sharedMemoryOf(baseId), { force: true });
 });
 
@@ -90,7 +90,7 @@ it('an upgrade of the agent loses no request: SIGTERM ends the agent alone, the 
 
 it('an agent that is killed in the middle of a hot restart leaves both Envoys, and the next one goes on with them', async () => {
   rig = await makeRig();
-  // Longer than the next agent takes to start: epoch 0 must be there then.
+  // This is longer than the next agent takes to start, because epoch 0 must still run then.
   const flags = [...keep, '--parentShutdownDuration', '6s'];
   const before = rig.start([...flags, '--log_output_level', 'default:debug'], { env });
   await before.said('epoch.live', 0);
@@ -118,7 +118,7 @@ it('an agent that is killed in the middle of a hot restart leaves both Envoys, a
   await expect.poll(() => rig.envoys()).toHaveLength(0);
 });
 
-it('where the next agent finds a configuration that is refused, the kept Envoy goes on serving, and readiness says so', async () => {
+it('if the next agent finds a configuration that is refused, the kept Envoy goes on serving, and readiness says so', async () => {
   rig = await makeRig();
   const before = rig.start(keep, { env });
   await before.said('epoch.live', 0);
@@ -219,7 +219,7 @@ it.each<[what: string, put: (path: string) => unknown]>([
   ['a FIFO that nobody reads', (path) => execFileSync('mkfifo', [path])],
   ['a folder', (path) => mkdirSync(path)],
   ['a file with another code', (path) => writeFileSync(path, '7\n')],
-])('an Envoy that is kept is started again, where others have put %s', async (_, put) => {
+])('an Envoy that is kept is started again, if others have put %s', async (_, put) => {
   rig = await makeRig();
   mkdirSync(run());
   writeFileSync(run('theirs'), 'theirs');

@@ -36,7 +36,7 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
     await kube.dispose();
   });
 
-  /** Follows what a query finds, and keeps what it was asked and told. */
+  /** Follows the objects that a query finds, and records calls, changes and refusals. */
   function follow(
     kind: string,
     namespace: string,
@@ -132,7 +132,8 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
     await expect.poll(() => store.calls.at(-1)).toBe('watch');
 
     const changeCount = store.changes.length;
-    await kube.apply(secret('elsewhere', 'b')); // the newest version is not one of those that are followed
+    // The newest version belongs to a Secret that is not followed.
+    await kube.apply(secret('elsewhere', 'b'));
     await kube.stop();
     await expect.poll(() => store.refusals.at(-1)).toMatch(/^https:.*: connect ECONNREFUSED/);
     expect(store.size()).toBe(1_000);
@@ -146,7 +147,8 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
       'changed many/s7',
       'removed many/s8',
     ]);
-    expect(store.calls.filter((each) => each === 'list').length).toBeGreaterThanOrEqual(4); // more, where the API refuses while it starts
+    // There are more lists if the API refuses while it starts.
+    expect(store.calls.filter((each) => each === 'list').length).toBeGreaterThanOrEqual(4);
     expect(store.calls.filter((each) => each === 'find')).toHaveLength(1);
   });
 
@@ -163,7 +165,7 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
       roleRef: { apiGroup: rbac, kind: 'Role', name: 'reader' },
       subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
     };
-    // The least that is needed to follow one Secret.
+    // These are the least rights that suffice to follow one Secret.
     await kube.apply({
       ...rbacObject('Role'),
       rules: [

@@ -32,7 +32,10 @@ describe('the last line of a start that fails', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'last-words-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** What is in the two files after a run, of which the second may be the first. */
+  /**
+   * Runs the program. Returns its exit code and the content of two files, which may be the same
+   * file.
+   */
   function run(
     args: readonly string[],
     second = 'stderr',
@@ -56,7 +59,7 @@ describe('the last line of a start that fails', () => {
     expect(JSON.parse(stdout)).toMatchObject(fatal);
   });
 
-  it('is in the file that the log goes to, even where a flag lacks its value', () => {
+  it('is in the file that the log goes to, even if a flag lacks its value', () => {
     const log = join(folder, 'log');
     const { stdout, stderr } = run([...wrong, '--log_target', log]);
     expect([stdout, stderr]).toEqual(['', plain]);
@@ -85,7 +88,7 @@ describe('the last line of a start that fails', () => {
   it.each([
     ['stdout and stderr are one file', [], 'stdout'],
     ['the log goes to stderr', ['--log_target', 'stderr'], 'stderr'],
-  ])('is there once, as JSON, where %s', (_, flags, second) => {
+  ])('is there once, as JSON, if %s', (_, flags, second) => {
     expect(JSON.parse(run([...wrong, ...flags], second).stderr)).toMatchObject(fatal);
   });
 

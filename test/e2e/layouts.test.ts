@@ -28,7 +28,7 @@ afterEach(() => rig.dispose());
 
 interface Layout {
   readonly name: string;
-  /** Lays the first certificates out anew, before the agent starts. */
+  /** Creates the layout with the first certificates, before the agent starts. */
   readonly prepare?: () => void;
   readonly rotate: (issued: Issued) => void;
 }
@@ -42,8 +42,8 @@ const afresh = (fill: (files: Record<string, string>) => void) => () => {
   fill(certificateFiles(rig.issued));
 };
 /**
- * `cert` → a link in a second folder → `..data` of a third: what CSI drivers and subPath mounts
- * make.
+ * Creates `cert` → a link in a second folder → `..data` of a third, as CSI drivers and subPath
+ * mounts do.
  */
 const chained = (files: Record<string, string>) => {
   const [links, volume] = [join(rig.folder, 'links'), join(rig.folder, 'volume')];
@@ -131,12 +131,12 @@ it('the same bytes, other times and unrelated files change nothing', async () =>
     renameSync(`${chain}.new`, chain);
     utimesSync(chain, 1, 1);
   };
-  // Before the files are watched a change is not told.
+  // The agent does not report a change before it watches the files.
   await expect
     .poll(() => agent.log().some(({ event }) => event === 'config.change_seen') || write())
     .toBe(true);
-  // What follows is seen in a later window than what went before, so nothing came of that if this
-  // is epoch 1.
+  // The agent sees the next change in a later window than those before. If it makes epoch 1, those
+  // before made none.
   await agent.said('config.unchanged');
   writeCertificates(rig.certDir, await rig.ca.issue());
   await agent.said('epoch.live', 1);
@@ -148,7 +148,7 @@ it('a thousand writes in a window are one epoch, with what was written last', as
   await agent.said('epoch.live', 0);
   const chain = readFileSync(join(rig.certDir, 'cert-chain.pem'), 'utf8');
   const isHeard = () => agent.log().some(({ event }) => event === 'config.change_seen');
-  // Before the files are watched a change is not a window.
+  // A change does not open a window before the agent watches the files.
   await expect
     .poll(() => isHeard() || writeFileSync(join(rig.certDir, 'cert-chain.pem'), chain))
     .toBe(true);

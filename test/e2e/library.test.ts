@@ -53,7 +53,7 @@ function start(agentRig: Rig, options: PilotAgentOptions = {}) {
   return { agent, lines, over, abort: () => end.abort() };
 }
 
-/** The first epoch that is LIVE; undefined where the agent ends without one. */
+/** Resolves to the first epoch that is LIVE; undefined if the agent ends without one. */
 function live({ state$ }: PilotAgent): Promise<number | undefined> {
   return firstValueFrom(
     state$.pipe(
@@ -147,7 +147,7 @@ describe('an agent as a part of a program', () => {
     await second.over;
   });
 
-  it('leaves the flags of V8 to the program, also where it is scraped', async () => {
+  it('leaves the flags of V8 to the program, also if it is scraped', async () => {
     const set: string[] = [];
     const before = v8.setFlagsFromString;
     v8.setFlagsFromString = (flag) => void set.push(flag);
@@ -213,7 +213,7 @@ describe('an agent as a part of a program', () => {
     },
   );
 
-  it('rejects where its port is taken, with Envoy never started', async () => {
+  it('rejects if its port is taken, with Envoy never started', async () => {
     const neighbour = createServer();
     await new Promise<void>((listening) => neighbour.listen(rig.ports.status, listening));
     const { over } = start(rig);

@@ -9,9 +9,9 @@ import { startLoad } from '../support/load.ts';
 import { type Fault, faults } from '../support/e2e/machine-faults.ts';
 import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
-/** How long a fault lasts. In ms. */
+/** The duration of a fault, in ms. */
 const lasting = 4_000;
-/** The longest until a change is tried again: a minute, where memory was short. In ms. */
+/** The longest time, in ms, until the agent tries a change again: a minute if memory was short. */
 const healed = 75_000;
 
 const all = Object.entries<Fault>(faults);
@@ -40,10 +40,10 @@ async function prepare(fault: Fault, clear: Clear) {
 
 const serial = ({ ports, ca }: Rig) => servedSerial(ports.listen, ca.rootCert);
 
-/** What became of the start of an agent: it serves, or it has ended. */
+/** Resolves to the result of the start of an agent: it serves, or it has ended. */
 async function outcome(rig: Rig, agent: RunningAgent): Promise<'serves' | 'ended'> {
   const served = eventually(() => serial(rig)).then(() => 'serves' as const);
-  served.catch(() => undefined); // it has ended
+  served.catch(() => undefined); // the agent has ended
   return Promise.race([agent.exit.then(() => 'ended' as const), served]);
 }
 

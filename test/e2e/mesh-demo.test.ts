@@ -16,7 +16,10 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mesh-demo-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What `curl --cacert ROOT -H 'Host: echo.mesh' https://localhost:PORT/` says. Never rejects. */
+/**
+ * Resolves to what `curl --cacert ROOT -H 'Host: echo.mesh' https://localhost:PORT/` prints. Never
+ * rejects.
+ */
 function answerOf(port: number, ca: string): Promise<string> {
   return new Promise((done) => {
     request(
@@ -37,7 +40,7 @@ function answerOf(port: number, ca: string): Promise<string> {
   });
 }
 
-/** Starts the demo; `output` has what it has written. */
+/** Starts the demo. `output` returns what it has written. */
 function startDemo(...flags: readonly string[]) {
   const demo = spawn(process.execPath, ['--import', 'tsx', resolve('demo/mesh.ts'), ...flags], {
     env: { ...process.env, TMPDIR: folder },
@@ -52,7 +55,7 @@ function startDemo(...flags: readonly string[]) {
     output,
     ended,
     kill: () => demo.kill('SIGKILL'),
-    /** Asks the gateway as the line of curl says. */
+    /** Sends the request of the line of curl until the gateway answers. */
     async answers() {
       const line = () =>
         /curl --cacert (\S+) -H 'Host: echo\.mesh' https:\/\/localhost:(\d+)\//.exec(output());
@@ -61,7 +64,7 @@ function startDemo(...flags: readonly string[]) {
       const answer = () => answerOf(Number(port), readFileSync(root, 'utf8'));
       await expect.poll(answer).toMatch(/^200 v[12]$/);
     },
-    /** Ends it as Ctrl-C does. */
+    /** Ends the demo as Ctrl-C does, and checks that it leaves nothing. */
     async endsClean() {
       demo.kill('SIGINT');
       expect(await ended).toEqual([0, null]);

@@ -10,16 +10,16 @@ import type { RunningAgent } from '../support/e2e/rig.ts';
 import { broken, unserved, untrue, watchPod } from '../support/e2e/watch-pod.ts';
 
 /**
- * For how long istiod is away, in ms: longer than the 30 s after which an Envoy without a control
- * plane is LIVE without its listeners.
+ * The time that istiod is away, in ms. It is longer than the 30 s after which an Envoy without a
+ * control plane is LIVE without its listeners.
  */
 const away = 33_000;
 /**
- * Until an Envoy that starts has its listeners of the mesh, where the agent has what they are made
- * of. In ms.
+ * The longest time, in ms, until an Envoy that starts has its listeners of the mesh, if the agent
+ * has their resources.
  */
 const soon = 15_000;
-/** From when istiod takes connections again to a certificate. In ms. */
+/** The longest time, in ms, from the return of istiod to a certificate. */
 const again = 10_000;
 
 const names = ['restarts', 'crashes', 'agent-ends', 'comes-late', 'asks-itself'] as const;
@@ -29,19 +29,19 @@ let kube: Kube;
 let upstream: Upstream;
 const pods = new Map<Name, MeshPod>();
 const agents = new Map<Name, RunningAgent>();
-/** Resolves when istiod is there again: ms since 1970. */
+/** Resolves when istiod serves again, to that time in ms since 1970. */
 let back: Promise<number>;
 
 if (kubeProgram === undefined)
   leftOut('the tests of a mesh whose control plane is away', 'a program');
 
-/** All pods live through the same minute. */
+/** The tests run at once, so all pods go through the same minute. */
 describe
   .skipIf(kubeProgram === undefined)
   .concurrent('while istiod is away', { timeout: away + 150_000 }, () => {
     beforeAll(async () => {
       [kube, upstream] = await Promise.all([startKube(), startUpstream()]);
-      // A key of RSA takes seconds on a machine under load.
+      // An RSA key takes seconds on a machine under load.
       for (const name of names)
         pods.set(
           name,
@@ -149,7 +149,7 @@ function podOf(name: Name): MeshPod {
   return pod;
 }
 
-/** How long after the return of istiod an agent has a certificate. In ms. */
+/** Resolves to the time, in ms, from the return of istiod until an agent has a certificate. */
 async function certified(agent: RunningAgent): Promise<number> {
   const since = await back;
   await agent.said('certificate.issued');
@@ -158,7 +158,7 @@ async function certified(agent: RunningAgent): Promise<number> {
 
 const isReady = (pod: MeshPod) => eventually(async () => (await pod.ready()).status === 200);
 
-/** As soon as istiod is back, a pod follows the mesh. */
+/** Waits until istiod is back, a pod follows a change of the mesh, and the pod is ready. */
 async function follows(pod: MeshPod): Promise<void> {
   await back;
   const [port = 0] = await freePorts(1);

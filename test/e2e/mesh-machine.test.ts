@@ -13,7 +13,7 @@ describe.skipIf(kubeProgram === undefined)('a machine of a real mesh', () => {
   let machine: MeshPod;
   beforeAll(async () => {
     upstream = await startUpstream();
-    // As the package of Istio for machines has it.
+    // Istio's package for machines sets these variables.
     const env = { PROV_CERT: './etc/certs', OUTPUT_CERTS: './etc/certs' };
     machine = await makePod(await sharedKube(), upstream.port, { name: 'machine', env });
   });

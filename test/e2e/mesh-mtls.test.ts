@@ -24,7 +24,7 @@ const modes: readonly { readonly mode: InterceptionMode; readonly how: string }[
     ? [{ mode: 'REDIRECT', how: 'by a sidecar that captures its connections' } as const]
     : []),
 ];
-/** Of the certificates: each is renewed twice while a parent drains. */
+/** The lifetime of the certificates: each is renewed twice while a parent drains. */
 const env = { SECRET_TTL: '15s' };
 
 describe

@@ -36,7 +36,7 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
     return meshPod;
   }
 
-  /** The certificate authority, which may go away while xDS stays. */
+  /** Starts a relay to the certificate authority, which may close while xDS stays. */
   async function authority({
     onTestFinished,
   }: TestContext): Promise<{ readonly port: number; readonly relay: Relay }> {
@@ -144,7 +144,7 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
   });
 });
 
-/** As the kubelet does it: never a part of it. */
+/** Replaces a token in one step, as the kubelet does: no reader sees a part of it. */
 function replaceToken(pod: MeshPod, token: string): void {
   const path = join(pod.folder, 'var/run/secrets/tokens/istio-token');
   writeFileSync(`${path}.new`, token);

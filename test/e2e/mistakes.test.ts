@@ -11,7 +11,7 @@ import { freePorts } from '../support/free-ports.ts';
 import { withoutDrain } from '../support/e2e/bad-input-program.ts';
 import { program } from '../support/e2e/program.ts';
 
-/** What a user does wrong, and what the first line of the answer has to have. */
+/** A mistake of a user, and what the first line of the output must contain. */
 interface Mistake {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ interface Mistake {
   /** The flag, the variable, the file with its line, or the command. */
   readonly where: string;
   readonly what: string;
-  /** What to do, or what would be right. */
+  /** The remedy, or the right value. */
   readonly fix: string;
 }
 
@@ -65,8 +65,8 @@ afterAll(() => {
 });
 
 /**
- * `@` stands for the folder of the files, `#0` to `#3` for ports: of the admin endpoint, of the
- * listener, of the status server, and one that is taken.
+ * Returns the arguments of a proxy. `@` stands for the folder of the files. `#0` to `#3` stand for
+ * ports: those of the admin endpoint, the listener and the status server, and one that is in use.
  */
 const proxy = (...flags: readonly string[]) => [
   'proxy',

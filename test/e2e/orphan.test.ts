@@ -9,8 +9,8 @@ let rig: Rig;
 afterEach(() => rig.dispose());
 
 /**
- * Resolves after `ms` of busy waiting and yielding: what is tested is the moment of the kill, to
- * the millisecond.
+ * Resolves after `ms` of busy waiting and yielding, because the kill must come at an exact
+ * millisecond.
  */
 async function moment(ms: number): Promise<void> {
   const end = performance.now() + ms;
@@ -41,7 +41,7 @@ it('no Envoy and no shared memory is left 2 s after a SIGKILL of the agent, when
     await agent.said('epoch.live', 0);
     writeCertificates(rig.certDir, await rig.ca.issue());
     await expect.poll(() => rig.envoys().length, { interval: 1 }).toBeGreaterThan(1);
-    // The first 100 ms of the new Envoy, and then up to 0.5 s, when it is LIVE.
+    // The kills come in the first 100 ms of the new Envoy, and then up to 0.5 s, when it is LIVE.
     await moment(trial < 12 ? trial * 9 : (trial - 10) * 60);
     const [shared = ''] = rig.sharedMemory();
     expect(existsSync(shared)).toBe(true);
@@ -68,12 +68,14 @@ it('an Envoy that is stopped does not outlive its agent, nor does anything that 
   await expect.poll(() => hasEnded(guard), { timeout: 2_000 }).toBe(true);
 });
 
-/** A process whose new parent has not asked for its exit yet has ended too. */
+/**
+ * Whether a process has ended. A zombie has ended too: its new parent has not read its exit yet.
+ */
 function hasEnded(pid: number): boolean {
   return !existsSync(`/proc/${pid}`) || readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
 }
 
-/** The children of an agent that wait for its end. */
+/** Returns the children of an agent that wait for its end. */
 function guardsOf(agent: number): readonly number[] {
   return readFileSync(`/proc/${agent}/task/${agent}/children`, 'utf8')
     .trim()
@@ -91,8 +93,8 @@ it.each(['SIGSTOP', 'SIGCONT'] as const)(
     });
     await agent.said('epoch.live', 0);
     const [envoy = 0] = rig.envoys();
-    // Started from the same folder, by a parent that ends at once: nothing kills it when an agent
-    // dies.
+    // This Envoy starts from the same folder, and its parent ends at once: nothing kills it when an
+    // agent dies.
     const [program = '', ...args] = readFileSync(`/proc/${envoy}/cmdline`, 'utf8')
       .split('\0')
       .slice(0, -1);

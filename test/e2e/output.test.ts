@@ -90,7 +90,7 @@ it('a reader that does not read stalls neither Envoy nor the agent, and is told 
     )
     .toBe(true);
   agent.kill('SIGTERM');
-  const { code } = await agent.exit; // though nobody reads any more
+  const { code } = await agent.exit; // although no process reads the output now
   closeSync(reader);
   expect(code).toBe(0);
 });
@@ -108,7 +108,7 @@ it('SIGUSR1 makes Envoy open its log files anew', async () => {
   await agent.said('epoch.live', 0);
   execFileSync('mv', [path, `${path}.1`]);
   agent.kill('SIGUSR1');
-  // Envoy does it when it next writes.
+  // Envoy opens its log file when it next writes.
   await expect
     .poll(() => ask(rig.ports.listen).then(() => existsSync(path)), {
       timeout: 60_000,

@@ -12,7 +12,7 @@ import { makeRig } from '../support/e2e/rig.ts';
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-/** How a proxy refuses. */
+/** The ways in which a proxy refuses. */
 const refusals = {
   '403 and FIN': (socket: Socket) =>
     void socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'),
@@ -50,7 +50,7 @@ it('a proxy is asked for what is outside of the pod alone, and may refuse at any
         sockets.add(upstream.on('error', () => undefined));
       });
     });
-    // That of the environment refuses everybody, and nobody asks it.
+    // The proxy of the environment refuses each connection, and should receive none.
     let askedOfEnvironment = 0;
     const ofEnvironment = createServer((socket) => {
       askedOfEnvironment += 1;

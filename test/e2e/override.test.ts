@@ -24,7 +24,7 @@ describe('an override', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-override-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** What a real Envoy says that it was started from. */
+  /** Resolves to the bootstrap that a real Envoy reports. */
   async function understood(config: string, override?: string): Promise<unknown> {
     const [path, address] = [join(folder, 'envoy.json'), join(folder, 'address')];
     writeFileSync(path, config);
@@ -48,7 +48,8 @@ describe('an override', () => {
       };
       const { node, ...rest } = dump.configs.find(({ bootstrap }) => bootstrap !== undefined)
         ?.bootstrap as Readonly<Record<string, object>>;
-      const { id, cluster, metadata, locality } = node as Readonly<Record<string, unknown>>; // and what it is itself
+      // The node that Envoy reports also contains what Envoy knows about itself.
+      const { id, cluster, metadata, locality } = node as Readonly<Record<string, unknown>>;
       return { ...rest, node: { id, cluster, metadata, locality } };
     } finally {
       envoy.kill('SIGKILL');

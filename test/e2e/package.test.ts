@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => installed.dispose());
 
-/** What a strict compiler has against these files. */
+/** Returns the errors that a strict compiler reports about these files. */
 function compiled(module: 'node16' | 'nodenext', files: readonly string[]): string {
   const strict = [
     '--strict',
@@ -258,7 +258,7 @@ describe('the package, installed elsewhere', () => {
       createPackageFromTarballData(new Uint8Array(installed.tarball)),
     );
     const problems = checked.types === false ? ['no types'] : checked.problems;
-    // It is ESM only: who resolves without `exports`, or as CommonJS, does not get it.
+    // The package is ESM only: resolution without `exports`, or as CommonJS, does not find it.
     const meant = problems.filter((problem) => {
       if (typeof problem === 'string') return true;
       return !(

@@ -28,7 +28,7 @@ afterAll(() => installed.dispose());
 
 const env = { MINIMUM_DRAIN_DURATION: '0s' };
 
-/** An agent with one source, which it has from a file. */
+/** Starts an agent with one source, which reads a file. */
 async function begin(
   { onTestFinished }: TestContext,
   options: Omit<PlainSource, 'name' | 'path'>,
@@ -53,7 +53,7 @@ async function ends(agent: RunningAgent): Promise<void> {
   expect(await agent.exit).toEqual({ code: 0, signal: null });
 }
 
-/** Not `expect.poll`, which belongs to one test at a time. */
+/** Repeats an attempt until it succeeds. `expect.poll` belongs to one test at a time. */
 const until = <T>(attempt: () => T | Promise<T>) => eventually(attempt);
 const answers = (port: number) => until(async () => (await ask(port, '/')).body === 'ok');
 const epochs = (agent: RunningAgent) =>
@@ -206,7 +206,7 @@ describe.concurrent(
   },
 );
 
-/** What gives a program a network of its own, in which the ports that are printed are free. */
+/** The command that gives a program a network of its own, in which the printed ports are free. */
 const inNetwork = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'] as const;
 const ownNetwork =
   spawnSync('unshare', [...inNetwork.slice(1), 'true']).status === 0 ? inNetwork : undefined;

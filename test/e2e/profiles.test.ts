@@ -21,7 +21,7 @@ const look = (agentRig: Rig, kind: string) =>
   });
 const isServed = ({ ports, ca }: Rig) =>
   expect.poll(() => servedSerial(ports.listen, ca.rootCert)).toBeDefined();
-/** The lines of a key that have its secret. */
+/** Returns the lines of a key that contain its secret. */
 const linesOf = (pem: string) =>
   pem.split('\n').filter((line) => /^[A-Za-z\d+/=]{40,}$/.test(line));
 
@@ -29,7 +29,7 @@ async function expectKeyless(agentRig: Rig, ...keys: readonly string[]): Promise
   const { status, body } = await look(agentRig, 'heap');
   expect(status).toBe(200);
   expect(body).toContain('"snapshot"');
-  // Texts of the process are in a snapshot: else nothing is said by what is not found.
+  // A snapshot contains texts of the process; otherwise a missing text would prove nothing.
   expect(body).toContain(agentRig.folder);
   const lines = keys.flatMap(linesOf);
   expect(lines.length).toBeGreaterThan(keys.length);

@@ -23,7 +23,10 @@ afterEach(() => rig.dispose());
 const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
   encoding: 'utf8',
 }).trim();
-/** Whether the kernel gives what waits for a listener that closes to its neighbour on the port. */
+/**
+ * The kernel's setting: if it is 1, connections that wait at a closing listener go to its neighbour
+ * on the port.
+ */
 const migration = '/proc/sys/net/ipv4/tcp_migrate_req';
 const migrates = existsSync(migration) && readFileSync(migration, 'utf8').trim() === '1';
 const patient = ['--drainDuration', '50s', '--parentShutdownDuration', '60s'];
@@ -53,7 +56,7 @@ function ask(
   });
 }
 
-/** Resolves when that certificate is served, to all who ask, by an Envoy that is ready. */
+/** Resolves when Envoy is ready and serves that certificate to all clients. */
 async function serves(serial: string): Promise<void> {
   await expect.poll(async () => (await rig.ready()).status).toBe(200);
   const served = () =>
@@ -96,7 +99,7 @@ it('a parent that is killed while it drains does not take its child along: no re
     clients: 2,
   });
   await agent.said('epoch.live', 1);
-  // What the parent had in flight when its child took over is answered.
+  // After 50 more answers, the requests that the parent had in flight at the takeover are answered.
   const { ok: before } = load.counts;
   await expect.poll(() => load.counts.ok).toBeGreaterThan(before + 50);
   const configured = address();
@@ -124,7 +127,7 @@ it('a parent that is killed while it drains does not take its child along: no re
   expect(rig.envoys()).toEqual([]);
 });
 
-/** Puts another program in the place of the Envoy binary, whose epochs talk by another protocol. */
+/** Replaces the Envoy binary with a program that reports another hot restart version. */
 function replaceBinary(path: string): void {
   writeFileSync(
     `${path}.new`,
@@ -166,7 +169,7 @@ it('an Envoy binary of another hot restart version takes over side by side, and 
   await serves(issued.serial);
 });
 
-it('where no two Envoys can listen, the old one is drained before the new one starts', async () => {
+it('if no two Envoys can listen, the old one is drained before the new one starts', async () => {
   rig = await makeRig({ reusePort: false });
   const program = join(rig.folder, 'envoy-in-use');
   copyFileSync(binary, program);
@@ -199,13 +202,15 @@ it('an Envoy that waits for its configuration, and serves nobody, is replaced wi
     .poll(async () => (await ask(rig.ports.admin, '/ready')).body)
     .toBe('PRE_INITIALIZING\n');
   writeFileSync(rig.config, good);
-  await agent.said('epoch.live', 1); // within 15 s: the next epoch would wait 20 s for one that may still become LIVE
+  // Without the replacement, the next epoch would wait 20 s for an Envoy that may still become
+  // LIVE.
+  await agent.said('epoch.live', 1);
   expect((await ask(rig.ports.admin, '/ready')).body).toBe('LIVE\n');
   await serves(rig.issued.serial);
   await expect.poll(() => rig.envoys()).toHaveLength(1);
 });
 
-/** From a control plane that nobody can reach. */
+/** Clusters from a control plane that cannot be reached. */
 const dynamicClusters = {
   cds_config: {
     initial_fetch_timeout: '0s',

@@ -28,7 +28,7 @@ const asks = ({ certChain: cert, key, rootCert: ca }: Issued, clients: number): 
 const put = (text: string) =>
   writeKubernetesVolume(join(rig.folder, 'var/run/secrets/istio/crl'), { 'ca-crl.pem': text });
 
-/** The newest line about the roots, with why their CRLs are refused. */
+/** Returns the reason of the newest refusal of the roots, or of their CRLs. */
 const refusal = (agent: RunningAgent) =>
   agent
     .log()
@@ -40,7 +40,7 @@ it('a revoked certificate is refused while others go on, and counts again when t
   const agent = rig.start([], { cwd: rig.folder });
   await agent.said('epoch.live', 0);
   const others = asks(good, 2);
-  /** Whether the one client is admitted now. */
+  /** Whether the client `bad` is admitted now. */
   const admitted = async (): Promise<boolean> => {
     const load = asks(bad, 1);
     await expect.poll(() => load.counts.ok + load.counts.failed).toBeGreaterThan(0);
@@ -73,7 +73,8 @@ it('a revoked certificate is refused while others go on, and counts again when t
     );
   expect(await admitted()).toBe(false);
 
-  // A CRL is served until 10 s before it expires: then Envoy would refuse everybody.
+  // The agent serves a CRL until 10 s before it expires, because Envoy would then refuse all
+  // clients.
   put(await crlOf([bad.certChain], Date.now() + 13_000));
   await expect.poll(() => agent.log().filter(isRead).length).toBeGreaterThan(3);
   expect(await admitted()).toBe(false);

@@ -7,8 +7,8 @@ import { expect, it } from 'vitest';
 import { makeRig } from '../support/e2e/rig.ts';
 
 /**
- * What the metrics of an application may cost the agent: the families and rows of a source are
- * remembered until its answer ends. In MiB.
+ * The most memory, in MiB, that the metrics of an application may cost the agent. The agent keeps
+ * the families and rows of a source until its answer ends.
  */
 const mostMemory = 75;
 const attackMs = 10_000;
@@ -17,7 +17,7 @@ function rssOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** The answer to a scrape, of which the beginning is kept. */
+/** Scrapes the agent. Resolves to the status, and to the beginning of the answer. */
 async function scrape(
   port: number,
   seconds: number,

@@ -30,7 +30,10 @@ const rotations = 40;
 const serves = (rig: Rig, { serial }: Issued) =>
   expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { interval: 5 }).toBe(serial);
 
-/** Rotates under load, one after the other is served, and gives how long each took. */
+/**
+ * Rotates under load, each time after the previous certificate is served. Resolves to the duration
+ * of each rotation, in ms.
+ */
 async function rotate(rig: Rig, put: (issued: Issued) => void): Promise<readonly number[]> {
   const tls = { ca: rig.ca.rootCert };
   const loads = (['keep-alive', 'new-connection'] as const).map((mode) =>
@@ -112,7 +115,7 @@ it('what can not be served is refused with its reason, and the old certificate i
       },
       'and 1048576 are read at most',
     ],
-    // The pair beside them is as good as before.
+    // The pair beside these roots is good, and is served.
     [
       { ...certificateFiles(other), 'root-cert.pem': 'garbage' },
       'no root certificate is in it',
@@ -128,7 +131,7 @@ it('what can not be served is refused with its reason, and the old certificate i
     };
     await expect.poll(() => agent.log()).toContainEqual(expect.objectContaining(refused));
     await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(serial);
-    // A note of readiness, for the secret that is wrong alone.
+    // Readiness has a note about the secret that is wrong, and no other note.
     const ready = () =>
       fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, {
         headers: { accept: 'application/json' },
@@ -228,7 +231,10 @@ it('what Envoy alone finds wrong does not count as served, and a new Envoy is gi
   });
 });
 
-/** OpenSSL takes a certificate of version 1 that has extensions, and BoringSSL does not. */
+/**
+ * Returns files with a certificate of version 1 that has extensions. OpenSSL accepts it, and
+ * BoringSSL does not.
+ */
 function ofVersion1(): Record<string, string> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const [subject, hour] = ['localhost', 3_600_000];
@@ -398,7 +404,7 @@ it('two agents serve side by side, but not in one folder', async () => {
   await serves(first, first.issued);
 });
 
-it('secrets are not world-readable on their way: the folder is 0700 where the agent makes it', async () => {
+it('secrets are not world-readable on their way: the folder is 0700 if the agent makes it', async () => {
   const rig = await rigFor();
   rig.start();
   await serves(rig, rig.issued);

@@ -45,7 +45,7 @@ const addressOf = (port: number) => ({
   socket_address: { address: '127.0.0.1', port_value: port },
 });
 
-/** What Envoy is started from by itself: nobody answers for secrets. */
+/** Returns the bootstrap of an Envoy without an agent: no server answers for secrets. */
 const bootstrap = (type: string, admin: number, xds: number, nowhere: string) => ({
   node: {
     id: 'sidecar~127.0.0.1~app.default~default.svc.cluster.local',

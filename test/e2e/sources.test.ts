@@ -19,7 +19,7 @@ const isWhole = kubeProgram !== undefined && hasConsul;
 if (!isWhole)
   leftOut('an agent with five sources: there is no API server of Kubernetes, or no Consul');
 
-/** How long each source is away. In ms. */
+/** The time that each source is away, in ms. */
 const outage = 8_000;
 
 describe.runIf(isWhole)('an agent with five sources', () => {
@@ -77,7 +77,7 @@ describe.runIf(isWhole)('an agent with five sources', () => {
       state: string;
       effect: string;
     }[];
-  /** Resolves when one more epoch serves than before. */
+  /** Runs `act`. Resolves when one more epoch is LIVE than before. */
   const nextEpoch = async (act: () => unknown) => {
     const before = lived();
     await act();

@@ -4,7 +4,10 @@ import { leftOut } from '../support/left-out.ts';
 
 const matrix = [process.execPath, '--import', 'tsx', 'test/support/status-matrix.ts'] as const;
 const other = '10.99.0.1';
-/** A network of its own, in which the machine has an address that is not a loopback. */
+/**
+ * The command that gives a program a network of its own, in which the machine has an address
+ * outside of the loopback ranges.
+ */
 const namespace = [
   'unshare',
   '-n',
@@ -17,7 +20,7 @@ const permitted =
   spawnSync('unshare', ['-n', 'sh', '-c', `ip link set lo up && ip addr add ${other}/32 dev lo`])
     .status === 0;
 const local = ['127.0.0.1', '::1'];
-/** Of the loopback interface too: Envoy's inbound passthrough comes from the first. */
+/** Other addresses of the loopback interface. Envoy's inbound passthrough comes from the first. */
 const passed = ['127.0.0.6', '127.8.8.8'];
 
 const control = ['/quitquitquit', '/drain', '/restart', '/logging'];
@@ -33,7 +36,7 @@ const inside = [
 ];
 const open: Readonly<Record<string, string>> = { '/app-health/a/livez': '400' };
 
-/** What a path, a method, an address and an origin should come to. */
+/** Returns the status that a request of this path, method, address and origin should get. */
 function expected(path: string, method: string, address: string, origin: string): string {
   const methods = control.includes(path)
     ? ['POST']

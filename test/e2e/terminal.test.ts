@@ -35,8 +35,10 @@ describe('in a terminal', () => {
   };
   const named = (name: string) =>
     rig.envoys().filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith(name));
-  /** It comes after the shell that runs it. */
-  /** The shell and the terminal around it have its command as arguments too. */
+  /**
+   * Returns the pid of `top`. The shell and the terminal around it have its command as arguments
+   * too.
+   */
   const topPid = () =>
     rig
       .envoys()
@@ -46,7 +48,9 @@ describe('in a terminal', () => {
   const ofFolder = () => ['--configPath', join(rig.folder, 'run')];
   const report = async () =>
     JSON.parse((await ask(rig.ports.status, '/debug/status')).body) as AgentReport;
-  /** Settings and last words of the terminal on both sides of `top`, which a shell runs. */
+  /**
+   * Returns a command that prints the settings of the terminal, and a word, before and after `top`.
+   */
   const around = (script = '') => [
     'sh',
     '-c',
@@ -83,7 +87,7 @@ describe('in a terminal', () => {
       isWide: false,
       paint: (_: unknown, text: string) => text,
     };
-    // What grows while it is looked at is left out.
+    // Values that grow during the test are left out.
     const still = (lines: readonly string[]) =>
       lines
         .map((line) =>
@@ -107,7 +111,7 @@ describe('in a terminal', () => {
     { columns: 80, lines: 24 },
     { columns: 200, lines: 60 },
   ])(
-    'top shows a rotation and a crash, and drains where it is sure, at $columns×$lines',
+    'top shows a rotation and a crash, and drains if it is sure, at $columns×$lines',
     async (size) => {
       const top = open([...program, 'top', ...ofFolder()], size);
       await expect
@@ -225,12 +229,12 @@ describe('in a terminal', () => {
     await top.exit;
   });
 
-  it('top goes on at Ctrl-Z where nobody could continue it', async () => {
+  it('top goes on at Ctrl-Z if nobody could continue it', async () => {
     const top = open([...program, 'top', ...ofFolder()]);
     await expect.poll(() => top.isOther() && top.text()).toMatch(/^READY/);
     top.type('\x1a');
     const typed = () => {
-      top.type('/'); // what is typed while it has no terminal is lost
+      top.type('/'); // keys that are typed while top has no terminal are lost
       return top.isOther() && top.text();
     };
     await expect.poll(typed).toContain('Enter keeps the filter');
@@ -266,7 +270,7 @@ describe('in a terminal', () => {
       69,
       'no agent answers at /no/such/status: there is no socket',
     ],
-  ])('top ends with one line where %s', async (_, command, code, line) => {
+  ])('top ends with one line if %s', async (_, command, code, line) => {
     const shell = open(['sh', '-c', `${command}; echo "after $?"`], { columns: 200 });
     await shell.exit;
     expect(shell.screen().filter(Boolean)).toEqual([

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const env = { MINIMUM_DRAIN_DURATION: '1s', TERMINATION_DRAIN_DURATION_SECONDS: '20' };
 
-/** A request that stays in flight until the upstream answers. */
+/** Starts a request that stays in flight until the upstream answers. */
 async function inFlight(): Promise<{ answered: Promise<string> }> {
   const answered = new Promise<string>((done, fail) => {
     get(

@@ -9,7 +9,7 @@ interface Stage {
   readonly control: Discovery;
 }
 
-/** An agent's folder, and the control plane of its Envoy. */
+/** Creates an agent's folder, and the control plane of its Envoy. */
 async function setStage({ onTestFinished }: TestContext): Promise<Stage> {
   const rig = await makeRig({ plain: true });
   onTestFinished(() => rig.dispose());
@@ -18,7 +18,10 @@ async function setStage({ onTestFinished }: TestContext): Promise<Stage> {
   return { rig, control };
 }
 
-/** Clusters and listeners come from the control plane too; `patience` is Envoy's. */
+/**
+ * Configures Envoy to get clusters and listeners from the control plane too. `patience` is how long
+ * Envoy waits for them.
+ */
 function subscribe({ rig, control }: Stage, patience: string, mark = ''): void {
   const config = JSON.parse(readFileSync(rig.config, 'utf8')) as Config;
   const source = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: patience };
@@ -65,7 +68,7 @@ function answers(port: number): Promise<number> {
   });
 }
 
-/** Looks every 100 ms until it is told to stop: were clients served, was the agent ready? */
+/** Checks every 100 ms, until `stop`, whether clients are served and the agent is ready. */
 function watch(rig: Rig) {
   const counts = { served: 0, refused: 0, ready: 0, unready: 0 };
   const timer = setInterval(() => {
@@ -94,7 +97,7 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     await expect.poll(() => agent.log().some(({ event }) => event === 'epoch.late')).toBe(true);
     expect(Date.now() - begun).toBeGreaterThan(18_000);
     expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
-    // It is longer than it takes to be unresponsive.
+    // This is longer than the time after which a silent Envoy is unresponsive.
     await new Promise((resolve) => setTimeout(resolve, 8_000));
     watched.stop();
     expect(watched.counts).toMatchObject({ refused: 0, unready: 0 });
@@ -102,7 +105,7 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     control.answer();
     await rig.post(rig.ports.status, '/restart');
     await agent.said('epoch.live', 2);
-    // Its process is out of /proc before its sockets are closed: a client reaches them until then.
+    // Its process leaves /proc before its sockets close: clients reach them until then.
     expect(await agent.said('epoch.ended', 0)).toMatchObject({ signal: 'SIGKILL' });
     expect(rig.envoys()).toHaveLength(1);
     expect(await answers(rig.ports.listen)).toBe(200);
@@ -126,7 +129,7 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     subscribe(stage, '0s', '2');
     await agent.said('epoch.started', 1);
     await expect.poll(async () => (await answers(rig.ports.admin)) !== 0).toBe(true);
-    // It has closed the admin endpoint of its parent by then.
+    // The child has closed the admin endpoint of its parent by then.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const begun = Date.now();
     agent.kill('SIGTERM');
@@ -164,10 +167,11 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
     await agent.said('epoch.live', 0);
     control.hush();
-    subscribe(stage, '1s'); // a child that loses its patience
+    subscribe(stage, '1s'); // the child waits 1 s for its resources
     await agent.said('epoch.live', 1);
     await expect.poll(async () => (await rig.ready()).body).toContain('cds updates: 0 successful');
-    await new Promise((resolve) => setTimeout(resolve, 6_000)); // until it has its parent's counters
+    // By then, the child has its parent's counters.
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect(await rig.ready()).toMatchObject({ status: 503 });
     control.answer();
     await expect.poll(async () => (await rig.ready()).status).toBe(200);

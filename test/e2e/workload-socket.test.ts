@@ -18,7 +18,7 @@ import {
 } from '../support/workload-socket.ts';
 
 const folder = 'var/run/secrets/workload-spiffe-uds';
-/** The agent does not drain at its end. */
+/** The variables with which the agent does not drain at its end. */
 const hasty = { MINIMUM_DRAIN_DURATION: '0s' };
 const id = 'spiffe://mesh.example/ns/default/sa/sleep';
 
@@ -149,7 +149,7 @@ it('a socket whose server has died is awaited, and a file that is not a socket i
   expect(authority.requests).toHaveLength(1);
   first.kill('SIGTERM');
   await first.exit;
-  // A socket that nobody listens on, as a killed server leaves it.
+  // A killed server leaves a socket like this one, without a listener.
   const dead = createServer().listen(path('dead'));
   await once(dead, 'listening');
   renameSync(path('dead'), path());
@@ -185,7 +185,10 @@ function demandCertificates(config: string): void {
 
 type Svid = Awaited<ReturnType<typeof svidOf>>;
 
-/** The serial of the server's certificate, if the server answers a request of this client. */
+/**
+ * Resolves to the serial of the server's certificate; undefined if the server does not answer this
+ * client.
+ */
 function answered(port: number, ca: string, client?: Svid): Promise<string | undefined> {
   const value =
     client?.secret.type.case === 'tlsCertificate' ? client.secret.type.value : undefined;

@@ -17,13 +17,13 @@ import { makeRig, type Rig, type RunningAgent, type StartOptions } from '../supp
 
 /** A fault of the world around an agent, which is there from `begin` until `end`. */
 interface WorldFault {
-  /** How the agent is started; `atOnce`: the fault is there before it. */
+  /** Returns how to start an agent. If `atOnce`, the fault is there before the agent. */
   readonly start: (atOnce: boolean) => Pick<StartOptions, 'wrap' | 'env'>;
   readonly begin: (agent: RunningAgent | undefined) => void;
   readonly end: () => void;
-  /** Whether it has reached the agent. */
+  /** Whether the fault has reached the agent. */
   readonly isMet?: () => boolean;
-  /** The agent can do nothing before it is over. */
+  /** Whether the agent can do nothing before the fault is over. */
   readonly holds?: true;
 }
 
@@ -55,7 +55,7 @@ function isMountable(): boolean {
 }
 
 async function silentNames({ folder }: Rig, clear: Clear): Promise<WorldFault> {
-  const server = createSocket('udp4'); // which listens, and does not answer
+  const server = createSocket('udp4'); // it receives, and does not answer
   clear(() => void server.close());
   const [address, clientPorts] = [
     `127.${randomInt(1, 255)}.${randomInt(1, 255)}.77`,
@@ -87,7 +87,7 @@ function fullPool({ folder }: Rig): WorldFault {
       try {
         closeSync(openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
       } catch {
-        // Nobody reads it.
+        // No process reads the FIFO.
       }
     },
     holds: true,
@@ -152,7 +152,7 @@ async function prepare(make: (typeof faults)[string], clear: Clear) {
   return { rig, fault, start };
 }
 
-/** The status port answers of itself, of Envoy and of the application. */
+/** Checks the answers of the status port about the agent, Envoy and the application. */
 async function answers({ ports }: Rig): Promise<void> {
   const ask = (path: string) => fetch(`http://127.0.0.1:${ports.status}${path}`);
   expect([
@@ -169,7 +169,7 @@ describe.concurrent.each(Object.entries(faults))('%s', (_, make) => {
       fault.begin(undefined);
       const agent = start(true);
       if (fault.holds === true) {
-        const writing = setInterval(fault.end, 200); // until it has opened it
+        const writing = setInterval(fault.end, 200); // until the agent has opened the FIFO
         clear(() => clearInterval(writing));
       }
       await agent.said('epoch.live', 0);

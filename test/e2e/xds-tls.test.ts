@@ -11,7 +11,10 @@ import {
 } from '../support/mutual-control-plane.ts';
 import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
-/** As the pilot of Istio is named, and istiod where it is asked at an address. */
+/**
+ * The SPIFFE id of the pilot of Istio. Agents expect it of istiod too if they connect to an IP
+ * address.
+ */
 const pilot = 'spiffe://cluster.local/ns/istio-system/sa/istio-pilot-service-account';
 let rig: Rig;
 let controlPlane: MutualControlPlane;
@@ -58,7 +61,10 @@ const start = (flags: readonly string[], env: NodeJS.ProcessEnv = {}) =>
       env,
     },
   );
-/** Resolves when the control plane has been shown this certificate; it asks again and again. */
+/**
+ * Resolves when the control plane has received this certificate. The control plane drops
+ * connections until then.
+ */
 const shows = (serial: string) =>
   expect
     .poll(
