@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const several = 'several values of one subject, which none of them has in its name';
 const telemetry = 'events, counts, metrics and log lines of a folder';
-/** Modules of which no export has the words of the name, each with its reason. */
+/** The modules whose exports have no word of the module's name, each with its reason. */
 const otherwiseNamed: Readonly<Record<string, string>> = {
   'index.ts': 'the public surface',
   'testing/index.ts': 'the public surface for tests',
@@ -56,24 +56,24 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
   'pilot-discovery/generate/scope/resolution.ts': several,
 };
 
-/** In lines. */
+/** The limits of modules and of operators, in lines. */
 const longest = 350;
 const longestOperator = 70;
-/** In columns. */
+/** The limit of comments, in columns. */
 const widestComment = 100;
 
 const all = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.tsx?$/.test(name))
   .sort();
 const isGenerated = (name: string) => name.startsWith('shared/proto/');
-/** Without what is generated, whose names and sizes are its generator's. */
+/** The modules without generated ones, whose names and sizes the generator decides. */
 const sources = all.filter((name) => !isGenerated(name));
 const text = (file: string) => readFileSync(join('src', file), 'utf8');
 const areaOf = (file: string) => file.split('/')[0] ?? '';
 
 const linesOf = (file: string) => text(file).split('\n').length - 1;
 
-/** The words of a name, by their beginnings: a verb has many forms. */
+/** Returns the first four letters of each word of a name, because a verb has many forms. */
 const words = (name: string): readonly string[] =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -86,7 +86,7 @@ const declared =
   /^export (?:async )?(?:const|function\*?|class|interface|type)\s+(?:[[{]([^\]}]*)[\]}]|(\w+))/gm;
 const listed = /^export (?:type )?\{([^}]*)\}/gm;
 
-/** The words of what a module exports. */
+/** Returns the words of the names that a module exports. */
 const exportedWords = (code: string): ReadonlySet<string> =>
   new Set(
     [...code.matchAll(declared), ...code.matchAll(listed)].flatMap(([, names, name]) =>
@@ -117,7 +117,9 @@ describe('the checks of the architecture', () => {
   });
 });
 
-/** What imports each other, however indirectly: a circle is all that a node leads to and back. */
+/**
+ * Returns the nodes that import each other, however indirectly: those that lead back to themselves.
+ */
 function circles(arrows: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const reached = (from: string, reachable = new Set<string>()): ReadonlySet<string> => {
     for (const next of arrows.get(from) ?? [])
@@ -252,7 +254,7 @@ describe('npm run lint:architecture', () => {
   });
 });
 
-/** Names that Istio and Envoy have given. */
+/** Names that come from Istio and Envoy. */
 const terms =
   /service-entry|virtual-service|kubernetes-service|visible-services|service-mode|services|service-endpoints|http-connection-manager/;
 
@@ -294,8 +296,7 @@ describe('comments', () => {
   );
 
   it.each(files)('%s has none beyond column 100', (file) => {
-    // What is drawn, with more than one space after the slashes, is as wide as what it stands
-    // above.
+    // A drawing, with more than one space after the slashes, is as wide as the code below it.
     const comments = readFileSync(file, 'utf8')
       .split('\n')
       .filter((line) => /^\s*(\/\/ ?\S|\/?\*)/.test(line));

@@ -17,7 +17,7 @@ import { exitCodes } from '../src/shared/program/exit.ts';
 import { literals, read, sources } from './support/source-text.ts';
 
 const rooms = Object.keys(architecture.rooms);
-/** Below one of these a document may name a file by its folder. */
+/** The folders below which a document may name a file. */
 const above = [
   '',
   'src',
@@ -42,8 +42,8 @@ const documents = [
 ];
 
 /**
- * The cells of the tables below a heading, a row each, without the head; up to the next heading of
- * any level.
+ * Returns the cells of the tables below a heading, up to the next heading of any level. Each row is
+ * one list, and the head is left out.
  */
 function tables(document: string, heading: string): readonly (readonly string[])[] {
   const [, below = ''] = read(document).split(new RegExp(`^#+ ${heading}$`, 'm'));
@@ -58,11 +58,12 @@ function tables(document: string, heading: string): readonly (readonly string[])
     );
 }
 
-/** What is code in a cell, and nothing if it is something else. */
+/** Returns the code of a cell; '' if the cell contains something else. */
 const code = (cell = '') => /^`(.*)`$/.exec(cell)?.[1] ?? '';
 
 /**
- * Files that are part of the repository, whether or not it is one: all but what .gitignore names.
+ * Returns the files of the repository, even if there is no `.git`: all but those that .gitignore
+ * names.
  */
 function files(folder = '.'): readonly string[] {
   const ignored = ['.git', ...read('.gitignore').trim().split('\n')];
@@ -74,7 +75,7 @@ function files(folder = '.'): readonly string[] {
 }
 
 /**
- * The anchors of a page: those of its headings, as they are made for a page in a browser, and those
+ * Returns the anchors of a page: those of its headings, as a page in a browser has them, and those
  * that it sets itself.
  */
 function anchors(text: string): readonly string[] {
@@ -94,7 +95,7 @@ function anchors(text: string): readonly string[] {
   return [...numbered, ...[...text.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, id = '']) => id)];
 }
 
-/** What is code in a text: spans, and the lines of blocks. */
+/** Returns the code in a text: spans, and the lines of blocks. */
 function codes(text: string): readonly string[] {
   const blocks = [...text.matchAll(/^```.*\n([^]*?)^```/gm)].flatMap(([, block = '']) =>
     block.split('\n'),
@@ -107,7 +108,7 @@ function codes(text: string): readonly string[] {
   ];
 }
 
-/** Words that are not of the agent, and what looks like one of its words and is another. */
+/** Words of other programs, and words that only look like words of the agent. */
 const foreign = {
   flags: ['--drain-strategy', '--skip-hot-restart-on-no-parent', '--stop-timeout', '--name'],
   words: [
@@ -153,7 +154,7 @@ const words = new Set([
   ...variableRows().map(({ name }) => name),
   ...controlPlaneVariables,
 ]);
-/** Flags of the agent, and those of other programs that it is started with or starts. */
+/** Flags of the agent, of the programs that start it, and of those that it starts. */
 const knownFlags = new Set([
   ...Object.keys({ ...flags, ...logFlags, ...discoveryFlags }).map((name) => `--${name}`),
   ...flagRows().map(({ name }) => `--${name}`),
@@ -173,11 +174,13 @@ const metrics = families().flatMap(({ name, type }) =>
   type === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => name + end) : [name],
 );
 
-/** What a text names as code, by what it looks like, and is not in the code. */
+/**
+ * Finds the code in a text that looks like a word of the agent, and that the agent does not have.
+ */
 const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>> = {
   /**
-   * Of other programs there are flags too: one of the agent stands alone, or behind its name, or is
-   * in camel case.
+   * Finds the unknown flags. Other programs have flags too, so a flag of the agent stands alone, or
+   * behind the agent's name, or is in camel case.
    */
   flag: (text) =>
     codes(text).flatMap((piece) => {
@@ -353,7 +356,7 @@ describe('no file of the repository', () => {
   const texts = files()
     .map((path) => ({ path, text: read(path) }))
     .filter(({ text }) => !text.includes('\0'));
-  // Written so that they do not find themselves.
+  // The patterns are written so that they do not match themselves.
   const registries =
     /registry\.[\w-]+\.\w|[p]ypi\.org|python[h]osted|"[r]esolved":|[a]rtifactory|[c]odeartifact|[j]frog|\bnexus\.[\w-]+\.\w/i;
   const machines =

@@ -36,7 +36,7 @@ import { resolved } from './support/resolved.ts';
 import { read } from './support/source-text.ts';
 import { statusParts } from './support/status-parts.ts';
 
-/** The words of each command line, as a shell has them. */
+/** Returns the words of each command line, as a shell has them. */
 function words(lines: readonly string[]): readonly (readonly string[])[] {
   const script = lines.map((line) => `printf '%s\\0' ${line}; printf '\\1'`).join('\n');
   const text = execFileSync('sh', ['-c', script], { encoding: 'utf8' });
@@ -49,7 +49,7 @@ function words(lines: readonly string[]): readonly (readonly string[])[] {
 const flagRows = Object.entries<Flag>({ ...flags, ...logFlags });
 const variableRows = Object.values(variables).flat();
 
-/** Other flags that a flag has no effect without, or that are wrong without it. */
+/** Other flags without which a flag has no effect, or is wrong. */
 const lightstep = {
   lightstepAddress: flags.lightstepAddress.example,
   lightstepAccessToken: flags.lightstepAccessToken.example,

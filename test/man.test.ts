@@ -28,7 +28,7 @@ const has = (word: string) =>
     (line) => line === word || line.startsWith(`${word} `) || line.split(', ').includes(word),
   );
 
-/** Skips, and says so, where a program is missing. */
+/** Skips a test, and reports that, if a program is missing. */
 const needs = (name: string) => {
   const isThere = spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
   if (!isThere) leftOut(`the man page as ${name} reads it`, 'a program');

@@ -23,7 +23,7 @@ const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((name) => read(join('src', name)))
   .join('\n');
 
-/** The blocks of a language. */
+/** Returns the blocks of a language. */
 const blocks = (page: string, language: string) =>
   [...read(page).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, text = '']) => text,
@@ -31,7 +31,10 @@ const blocks = (page: string, language: string) =>
 
 const guide = (name: string) => join('docs', 'guide', `${name}.md`);
 
-/** What `pilot-agent config print` says against a command line: its exit code and its warnings. */
+/**
+ * Resolves to the warnings of `pilot-agent config print` about a command line. Rejects if it exits
+ * with another code than 0.
+ */
 async function objections(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const surroundings = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env };
   const { stderr } = await promisify(execFile)(

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { medianWords, proseFlaws } from '../scripts/plain-english.mjs';
 
-/** In columns. A table may be wider where a cell cannot be shorter. */
+/** The limit in columns. A table may be wider if a cell cannot be shorter. */
 const widest = 120;
-/** In lines. */
+/** The limits in lines. */
 const longest = { 'README.md': 70, 'ARCHITECTURE.md': 225 };
 
 const linesOf = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n');

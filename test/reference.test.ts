@@ -46,11 +46,11 @@ function resolved(env: NodeJS.ProcessEnv): ResolvedConfig {
   });
 }
 
-/** What the first cells of a page have as code. */
+/** Returns the code in the first cells of a page. */
 const rows = (page: string) =>
   [...(generated.get(page) ?? '').matchAll(/^\| `([^`]+)`/gm)].map(([, cell]) => cell ?? '');
 
-/** The flag or variable that an example sets. */
+/** Returns the flag or variable that an example sets. */
 const nameOf = (example: string) => /^(?:--)?[\w-]+/.exec(example)?.[0] ?? example;
 
 const sorted = (texts: Iterable<string>) => [...new Set(texts)].sort();
@@ -144,7 +144,7 @@ describe('the page of', () => {
     const computed = sources.filter((file) =>
       /\benv\[[^']|\} = (?:process\.)?env\b/.test(read(file)),
     );
-    // The second one reads none: it looks for those that nobody reads.
+    // `misspelt-variables.ts` reads no variable: it looks for those that no code reads.
     expect(sorted(computed)).toEqual(
       [
         'pilot-agent/config/environment.ts',
@@ -165,7 +165,7 @@ describe('the page of', () => {
       const result = resolved(env);
       if (!result.ok) throw new Error(JSON.stringify(result.problems));
       const { config, warnings } = result;
-      const named = 'what is named by a variable'; // of ISTIO_META_TLS_* it matters that they are given
+      const named = 'what is named by a variable'; // of ISTIO_META_TLS_* only the presence matters
       const secrets = {
         ...config.secrets,
         namesServer: named,
@@ -340,7 +340,7 @@ describe('the page of', () => {
   });
 });
 
-/** What is put behind something else than the folder of `--configPath`. */
+/** The names that are appended to something other than the folder of `--configPath`. */
 const elsewhere: readonly string[] = [
   'N',
   'N.pem',

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readTimings } from './support/timings.ts';
 
-/** In seconds of the clock, of a file of end-to-end tests. */
+/** The limit for a file of end-to-end tests, in seconds of the clock. */
 const longest = 45;
-/** Longer ones, each with its reason. */
+/** The files above the limit, each with its reason. */
 const long: Readonly<Record<string, string>> = {
   'test/browser/page.test.ts': '1,000 epochs and 100,000 lines in a real browser',
   'test/contract/real-registries.test.ts': 'a real API and a real Consul are stopped four times',
@@ -46,7 +46,7 @@ const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.startsWith('packaged'))
   .map((name) => join('test', name));
 
-/** `npm run timings` writes the page. No clock is read here. */
+/** Tests the page that `npm run timings` writes. No clock is read here. */
 describe('test/timings.md', () => {
   it('has each file of tests, and no other', () => {
     expect(files.filter((file) => !timings.some((timing) => timing.file === file))).toEqual([]);
@@ -59,10 +59,10 @@ describe('test/timings.md', () => {
   });
 });
 
-/** `orphan.test.ts` promises what happens 2 s after a SIGKILL. */
+/** The files that promise a time: `orphan.test.ts` promises what happens 2 s after a SIGKILL. */
 const aboutTheClock = ['test/e2e/orphan.test.ts'];
 
-/** A limit of a poll, or of a test, that is shorter than those of `test/support/limits.ts`. */
+/** The limits of polls and tests that are shorter than those of `test/support/limits.ts`. */
 const ownLimits = [
   /\.poll\([^;]*\btimeout: (?:\d|[1-5]\d)_\d{3}\b/,
   /^ *(?:it|describe)\b.*\{ timeout: (?:\d{1,2}|1[0-7]\d)_\d{3} \}/m,

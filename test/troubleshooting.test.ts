@@ -21,7 +21,7 @@ function walk(file: string, visit: (node: ts.Node) => void): void {
   down(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
 }
 
-/** The reasons of a file, as far as they do not vary. */
+/** Returns the reasons of a file, as far as they do not vary. */
 function reasons(file: string): readonly string[] {
   const texts: string[] = [];
   walk(file, (node) => {

@@ -7,13 +7,13 @@ const walks = readFileSync('docs/architecture/walks.md', 'utf8');
 
 interface Step {
   readonly module: string;
-  /** From which module the walk goes on to it. */
+  /** The module from which the walk goes on to this one. */
   readonly from: string | undefined;
 }
 
 /**
- * The walks by their headings: each step, and the one that it follows, which is the one before it
- * unless the line says otherwise.
+ * The walks by their headings. Each step has the module that it follows; that is the module before
+ * it, unless the line names another.
  */
 const steps = walks
   .split(/^## /m)
@@ -33,7 +33,7 @@ const steps = walks
     ];
   });
 
-/** What a module of src imports of src, types and lazy imports included. */
+/** Returns the modules of src that a module of src imports, with types and lazy imports. */
 function importsOf(module: string): readonly string[] {
   const { importedFiles } = ts.preProcessFile(readFileSync(module, 'utf8'), true, true);
   return importedFiles.map(({ fileName }) => normalize(join(dirname(module), fileName)));

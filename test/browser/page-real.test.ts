@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)('the page of a real agent', () => {
   const reportedEpochs = async () =>
     (JSON.parse((await ask(rig.ports.status, '/debug/epochs')).body) as EpochsReport).epochs;
 
-  /** What the details have of an epoch: its times, and its words. */
+  /** Resolves to the times and the text of an epoch's details. */
   async function shown(page: Page, { epoch }: EpochReport) {
     await page.getByRole('rowheader', { name: String(epoch), exact: true }).click();
     const details = page.getByRole('region', { name: new RegExp(`^Epoch ${epoch}\\b`) });

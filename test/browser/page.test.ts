@@ -8,12 +8,13 @@ import type { EpochReport } from '../../src/pilot-agent/report/epoch-report.ts';
 import { aLife, someLines, firstEvents } from '../support/browser/agent-life.ts';
 
 /**
- * How many times the CPU of the page's main thread may grow for the same steps, with 200 times the
- * epochs and 250 times the lines. By the clock it would be about what else the machine does.
+ * The factor by which the CPU time of the page's main thread may grow for the same steps, with 200
+ * times the epochs and 250 times the lines. Time by the clock would depend on the other work of the
+ * machine.
  */
 const growth = 4;
 
-/** New lines and a new epoch 20 times, while all lists are scrolled. */
+/** Sends new lines and a new epoch 20 times, while all lists are scrolled. */
 async function follow(page: Page, fake: FakeStatus, epoch: EpochReport, from: number) {
   for (let step = 0; step < 20; step += 1) {
     fake.tell(
@@ -30,7 +31,7 @@ async function follow(page: Page, fake: FakeStatus, epoch: EpochReport, from: nu
   }
 }
 
-/** How many seconds of CPU the main thread of the page takes for what is done. */
+/** Resolves to the seconds of CPU that the main thread of the page takes for `done`. */
 async function cpuOf(page: Page, done: () => Promise<void>): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
@@ -252,7 +253,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const shown = async () => {
       const rows = await page.locator('.epoch-table tbody tr:not(.room)').all();
       return {
-        // All but the age, which goes on.
+        // All cells but the age, which changes.
         epochs: await Promise.all(
           rows.map((row) => row.locator('th, td:not(:nth-child(7))').allTextContents()),
         ),
@@ -294,7 +295,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText('No line passes the filters.').waitFor();
   });
 
-  it('says how the log is turned on where it may not be seen', async () => {
+  it('says how the log is turned on if it may not be seen', async () => {
     await fake.close();
     fake = await fakeStatus(() => firstEvents(life, false));
     const { page } = await visit(browser, fake.url);

@@ -3,7 +3,7 @@ import { request as requestSecurely } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Call, Via } from './plan.ts';
 
-/** Where each listener is: a port of 127.0.0.1, or the path of a socket. */
+/** The address of each listener: a port of 127.0.0.1, or the path of a socket. */
 export type Listeners = Readonly<Record<Via, number | string>>;
 
 interface ClientCertificate {
@@ -11,7 +11,7 @@ interface ClientCertificate {
   readonly key: string;
 }
 
-/** Where calls are sent. */
+/** The addresses to which calls are sent, and the certificates with which they are sent. */
 export interface Asking {
   readonly listeners: Listeners;
   /** The port of each service. */
@@ -22,15 +22,15 @@ export interface Asking {
 
 /** An answer, without what differs from one request to the next. */
 export interface CallAnswer {
-  /** 0 if there is none. */
+  /** The status code; 0 if there is no answer. */
   readonly status: number;
-  /** Whose application has answered; '' if none has. */
+  /** The application that answered; '' if none did. */
   readonly from: string;
   /** The serial number of the certificate that was shown; '' without TLS. */
   readonly certificate: string;
   /** The version of TLS; '' without TLS. */
   readonly tls: string;
-  /** What the application has received. */
+  /** The request as the application received it. */
   readonly received: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;

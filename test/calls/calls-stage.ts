@@ -18,10 +18,10 @@ import { freePorts } from '../support/free-ports.ts';
 import type { Asking, Listeners } from './ask-call.ts';
 import { fixedResources, type StagePorts } from './fixed-resources.ts';
 
-/** Whose configuration the proxies have. */
+/** The control plane that configures the proxies. */
 export type ControlPlane = 'pilot-discovery' | 'istiod';
 
-/** Two sidecars and a gateway over a folder, with applications behind them: real ones. */
+/** Two real sidecars and a real gateway over a folder, with applications behind them. */
 export interface CallsStage {
   readonly asking: Asking;
   readonly ports: StagePorts;

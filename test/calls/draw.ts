@@ -5,7 +5,7 @@ export interface Draw {
   oneOf<T>(list: readonly [T, ...T[]]): T;
   /** Whether it happens, with a probability from 0 to 1. */
   chance(probability: number): boolean;
-  /** A list of so many draws, from `least` to `most`. */
+  /** Returns a list of draws, between `least` and `most` of them. */
   several<T>(least: number, most: number, draw: () => T): readonly T[];
 }
 

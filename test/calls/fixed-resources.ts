@@ -2,22 +2,22 @@ import { addresses } from '../../demo/two-sidecars.ts';
 import { resource } from './resource.ts';
 
 export interface StagePorts {
-  /** Of each service with HTTP, at the sidecar of the client. */
+  /** The port of each service with HTTP, at the sidecar of the client. */
   readonly service: number;
-  /** Of the service with TLS, at the sidecar of the client. */
+  /** The port of the service with TLS, at the sidecar of the client. */
   readonly secure: number;
-  /** Of services that have a second port, at the sidecar of the client. */
+  /** The second port of services that have one, at the sidecar of the client. */
   readonly other: number;
   readonly proxy: number;
-  /** Of the gateway: HTTP, HTTPS, and TLS that it passes on. */
+  /** The ports of the gateway: HTTP, HTTPS, and TLS that it passes on. */
   readonly gateway: number;
   readonly https: number;
   readonly passing: number;
-  /** Of the sidecar of `echo.mesh`, for each version. */
+  /** The ports of the sidecar of `echo.mesh`, one for each version. */
   readonly inbound: readonly number[];
-  /** Of the applications with HTTP, by name. */
+  /** The ports of the applications with HTTP, by name. */
   readonly applications: ReadonlyMap<string, number>;
-  /** Of the two applications with TLS. */
+  /** The ports of the two applications with TLS. */
   readonly secured: readonly number[];
   readonly socket: string;
   /** The folder with the certificates of the gateway, and with the root of its clients. */
@@ -35,7 +35,10 @@ const entry = (name: string, spec: Readonly<Record<string, unknown>>) =>
     ...spec,
   });
 
-/** What each seed has: the services behind a sidecar, and what shows that a proxy is ready. */
+/**
+ * Returns the resources of each seed: the services behind a sidecar, and those that show that a
+ * proxy is ready.
+ */
 export function fixedResources(ports: StagePorts): readonly string[] {
   const { service } = ports;
   const http = [{ number: service, name: 'http', protocol: 'HTTP' }];
@@ -63,7 +66,7 @@ export function fixedResources(ports: StagePorts): readonly string[] {
   ];
 }
 
-/** The listeners of the sidecars, and a server of the gateway that is always there. */
+/** Returns the listeners of the sidecars, and a server of the gateway that is always there. */
 function ofProxies({ inbound, applications, ...ports }: StagePorts): readonly string[] {
   return [
     resource('Sidecar', 'default', 'echo', {
@@ -106,7 +109,7 @@ function ofProxies({ inbound, applications, ...ports }: StagePorts): readonly st
   ];
 }
 
-/** Answers that show that a proxy has all of the folder. */
+/** Returns rules whose answers show that a proxy has the whole folder. */
 const readiness = (): readonly string[] => [
   resource('VirtualService', 'default', 'ready', {
     hosts: ['ready.mesh'],

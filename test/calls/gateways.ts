@@ -18,13 +18,16 @@ const webHosts = [
 const passedHosts = ['tls.mesh', 'one.tls.mesh', '*.tls.mesh', '*.any.mesh', '*'] as const;
 const endedHosts = ['ended.mesh', '*.ended.mesh'] as const;
 
-/** The namespaces from which a server takes VirtualServices: those of the rules, or not. */
+/**
+ * The namespaces from which a server takes VirtualServices: with those of the rules, or without.
+ */
 const prefixes = ['', '', '', '', '*/', 'default/', './', 'shop/'] as const;
 
 /**
- * A server with httpsRedirect has no host of one namespace: istiod would redirect it only if it has
- * a rule. A host of TLS is of the same namespace in all servers: istiod would else send two chains
- * for it, which Envoy refuses.
+ * Returns the namespaces of a host of a server. A server with httpsRedirect limits no host to a
+ * namespace, because istiod redirects such a host only if the host has a rule. A host of TLS has
+ * the same namespaces in all servers: otherwise istiod sends two chains for it, which Envoy
+ * refuses.
  */
 type Prefix = (host: string) => string;
 
@@ -136,8 +139,8 @@ export function someGateways(draw: Draw, { names }: Gateways): readonly string[]
 const tlsHosts = ['tls.mesh', 'one.tls.mesh', 'two.tls.mesh', '*.any.mesh'] as const;
 
 /**
- * Draws the rules of connections: by the name that TLS asks for, and after its end. Each name has
- * its own rule: istiod passes on all names of a rule, even those that a server does not have.
+ * Draws the rules of connections: by the name that TLS requests, and after TLS is ended. Each name
+ * has its own rule: istiod passes on all names of a rule, even those that a server does not have.
  */
 export function connections(draw: Draw, drawn: Gateways, ports: StagePorts): readonly string[] {
   const versions = ['v1', 'v2'] as const;

@@ -7,7 +7,7 @@ import { type CallsReport, runCalls } from './run-calls.ts';
 const options = {
   seeds: { type: 'string', default: '1,2,3' },
   calls: { type: 'string', default: '200' },
-  /** Writes the report. */
+  /** Whether the report is written. */
   write: { type: 'boolean', default: false },
 } as const;
 const { values } = parseArgs({ options });

@@ -15,7 +15,7 @@ import {
   users,
 } from './vocabulary.ts';
 
-/** The listeners to which calls are sent, and how often against the others. */
+/** The listeners to which calls are sent, with the relative number of their calls. */
 const weights = {
   sidecar: 6,
   'second port of the sidecar': 3,
@@ -37,9 +37,12 @@ export interface Call {
   readonly host: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The name that TLS asks for. */
+  /** The SNI. */
   readonly sni: string;
-  /** What the client shows if TLS asks for a certificate: none, or one whose root is right. */
+  /**
+   * The certificate that the client shows if TLS requests one: none, one with the right root, or
+   * one with a wrong root.
+   */
   readonly shown: 'none' | 'right' | 'wrong';
 }
 

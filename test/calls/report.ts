@@ -16,7 +16,7 @@ function summed(
   return Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A page about the runs of some seeds, in Markdown. */
+/** Returns a page about the runs of some seeds, in Markdown. */
 export function report(results: ReadonlyMap<number, CallsReport>, machine: string): string {
   const all = [...results.values()];
   const seeds = [...results].map(

@@ -48,7 +48,7 @@ function match(draw: Draw): Json {
   };
 }
 
-/** Draws a destination; seldom one that there is not. */
+/** Draws a destination; seldom one that does not exist. */
 function destination(draw: Draw, ports: Ports, host: MeshHost): Json {
   const [first, ...more] = subsetsOf[host];
   const subset = first === undefined ? undefined : draw.oneOf([first, ...more]);
@@ -100,7 +100,7 @@ function forward(draw: Draw, ports: Ports, host: MeshHost): Json {
   };
 }
 
-/** Draws what a route does with its requests. */
+/** Draws the action of a route. */
 function action(draw: Draw, ports: Ports): Json {
   const forwarded = forward(draw, ports, draw.oneOf(meshHosts));
   return draw.oneOf<Json>([
@@ -201,7 +201,7 @@ function operation(draw: Draw, ports: readonly unknown[] = []): Json {
   };
 }
 
-/** Draws who may call; all callers of the stage are of the namespace `shop`. */
+/** Draws the callers of a rule; all callers of the stage are in the namespace `shop`. */
 const source = (draw: Draw): Json =>
   draw.oneOf<Json>([
     { namespaces: ['shop'] },
@@ -220,7 +220,10 @@ const ofRole = (role: string, ports: readonly unknown[] = []): Json => ({
 
 const [gatewayLabels, echoLabels] = [{ istio: 'ingressgateway' }, { app: 'echo' }];
 
-/** Returns what says which tokens are valid at the gateway and at the sidecar of `echo.mesh`. */
+/**
+ * Returns the resources that declare the valid tokens, at the gateway and at the sidecar of
+ * `echo.mesh`.
+ */
 const tokenRules = (): readonly string[] =>
   [['shop', 'front', gatewayLabels] as const, ['default', 'echo', echoLabels] as const].map(
     ([namespace, name, matchLabels]) =>

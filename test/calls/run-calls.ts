@@ -16,9 +16,9 @@ export interface CallsReport {
   /** Calls by listener and status. */
   readonly byAnswer: Readonly<Record<string, number>>;
   /**
-   * What istiod answers at its listeners for all ports (`HTTP_PROXY`, a Unix socket), by status.
-   * Their routes ignore the port of the host, so they find only services at port 80. The listener
-   * for the port of the services stands for them.
+   * The statuses of istiod's answers at its listeners for all ports (`HTTP_PROXY`, a Unix socket).
+   * The routes of these listeners ignore the port of the host, so they find only services at port
+   * 80. The listener for the port of the services stands for them.
    */
   readonly atAllPorts: Readonly<Record<string, number>>;
   readonly seconds: number;

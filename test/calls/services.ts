@@ -14,7 +14,10 @@ interface Instance {
   readonly version: string;
 }
 
-/** Draws the services of the mesh that have no sidecar: how each says where its endpoints are. */
+/**
+ * Draws the services of the mesh that have no sidecar, and the way in which each declares its
+ * endpoints.
+ */
 export function services(draw: Draw, ports: StagePorts): readonly string[] {
   const instancesOf = (...names: readonly string[]): readonly Instance[] =>
     names.map((name, index) => ({

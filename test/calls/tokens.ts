@@ -20,7 +20,7 @@ function token(claims: Readonly<Record<string, unknown>>, key = secret): string 
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
 }
 
-/** What calls may have: no token, a token with a role, or one that is refused. */
+/** The tokens that calls may have: none, one with a role, or one that is refused. */
 export const tokens = [
   '',
   '',

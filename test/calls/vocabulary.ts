@@ -1,4 +1,4 @@
-/** The words of which rules and calls are made. Few, so that calls meet rules. */
+/** The paths of rules and calls. All words are few, so that calls meet rules. */
 export const paths = [
   '/',
   '/a',
@@ -26,7 +26,7 @@ export type MeshHost = (typeof meshHosts)[number];
 /** Hosts of the gateway, beside one that it does not have. */
 export const gatewayHosts = ['a.example.com', 'b.example.com', 'x.wild.example.com'] as const;
 
-/** Where the subsets of a service are. `c.mesh` has none. */
+/** The subsets of each service; `c.mesh` has none. */
 export const subsetsOf: Readonly<Record<MeshHost, readonly string[]>> = {
   'a.mesh': ['v1', 'v2'],
   'b.mesh': ['v1', 'v2'],

@@ -16,10 +16,10 @@ const promised = (name: string, stage: () => SourceStage | Promise<SourceStage>)
   });
 };
 
-/** What a server does with a question: for which version, and how it may answer, also later. */
+/** Answers a request with a version, at once or later. */
 type Answer = (url: string, version: number, response: ServerResponse) => void;
 
-/** A source of a server that has a version, and that can be away. */
+/** Returns a source that reads a server. The server has a version, and can be away. */
 async function served(
   answer: Answer,
   sourceAt: (address: string) => ContributingSource,
@@ -84,7 +84,7 @@ const inFolder = (as: 'restart' | 'merge') => (): SourceStage => {
   return {
     source: files([folder], { ...quick, as }),
     change: () => writeFileSync(join(folder, 'a'), '2'),
-    // Without the folder there is nothing for a restart, which is a change.
+    // A source for a restart has no outage: it takes a missing folder as empty, which is a change.
     ...(as === 'merge' && {
       outage: {
         begin: () => renameSync(folder, `${folder}.away`),

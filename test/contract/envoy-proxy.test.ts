@@ -57,22 +57,22 @@ const launch = {
   sideBySide: false,
 } as const;
 
-/** So many lines as fast as a shell can write them, and no time after them. */
+/** A script that writes 20,000 lines as fast as a shell can, and then exits at once. */
 const flood = String.raw`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); printf '2025-01-01T00:00:00.000Z\tinfo\tenvoy main\tline %d\n' $i; done >&2; exit 3`;
 
 interface Settings {
   readonly life: Life;
   readonly tools?: Tools;
-  /** Of a shell, in place of Envoy. */
+  /** The shell script that runs in place of Envoy. */
   readonly script?: string;
   readonly logLevel?: string;
-  /** It outlives its agent. */
+  /** Whether Envoy outlives its agent. */
   readonly adopted?: boolean;
-  /** What somebody else answers to everything, where Envoy's admin endpoint is looked for. */
+  /** The answer of another server at the address of Envoy's admin endpoint. */
   readonly stranger?: string;
 }
 
-/** A real Envoy on free ports, in a folder of its own, and what has been heard of it. */
+/** Makes a world with a real Envoy on free ports, in its own folder, and with its log messages. */
 async function makeWorld({
   life,
   tools = allTools,
@@ -224,7 +224,7 @@ async function makeWorld({
   return {
     world,
     heard: heard as readonly string[],
-    /** For what a trial that went wrong has left. */
+    /** Removes what a failed trial left. */
     dispose: () => {
       for (const pid of [...processes(), ...baseIds.flatMap(guardsOf)])
         process.kill(pid, 'SIGKILL');
@@ -236,7 +236,7 @@ async function makeWorld({
   };
 }
 
-/** A trial that may also look at what has been heard. */
+/** A trial that may also look at the log messages. */
 interface EnvoyTrial {
   in(world: World, heard: readonly string[]): Observable<unknown>;
 }
@@ -402,7 +402,7 @@ function done(action: () => Promise<unknown>): Observable<unknown> {
   return defer(action).pipe(ignoreElements());
 }
 
-/** The status code of an answer, 0 where nobody answers. */
+/** Returns the status code of an answer; 0 if there is no answer. */
 function statusOf(port: number, path: string, method = 'GET'): Promise<number> {
   return new Promise((resolve) => {
     request({ host: '127.0.0.1', port, path, method, agent: false }, (response) => {
@@ -413,12 +413,15 @@ function statusOf(port: number, path: string, method = 'GET'): Promise<number> {
   });
 }
 
-/** The processes that would end the Envoys if this one died. */
+/** Returns the processes that would end the Envoys if this process died. */
 function guardsOf(baseId: number): number[] {
   return pidsWhere('environ', `PILOT_AGENT_BASE_ID=${baseId}\0`).filter(exists);
 }
 
-/** Not those that are between two programs: they have no command line for a moment. */
+/**
+ * Returns the processes of a folder, without those between two programs: they have no command line
+ * for a moment.
+ */
 function processesOf(folder: string): number[] {
   return pidsWhere('cmdline', folder);
 }

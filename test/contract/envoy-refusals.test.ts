@@ -67,7 +67,7 @@ const log = (member: string) =>
 const tls = (member: string) =>
   `transport_socket:\n            name: tls\n            typed_config:\n              "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n              common_tls_context:\n                ${member}\n          filters`;
 
-/** The end of the file stands for what is put behind it. */
+/** The mistakes in the good text. One with an empty `instead` is appended to that text. */
 const mistakes: readonly (readonly [
   instead: string,
   mistake: string,

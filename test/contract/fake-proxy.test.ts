@@ -24,13 +24,14 @@ proxyContract((life, trial) =>
     let spoiled = false;
     let sick = false;
     const mute = life === 'has no admin endpoint';
-    // A halted child leaves its parent to answer; a halted process without one, nobody.
+    // If a child is halted, its parent answers. If a process without a parent is halted, none
+    // answers.
     const health = (epoch: number) => {
       if (mute) return '?';
       if (frozen.has(epoch)) return epoch > 0 && !frozen.has(epoch - 1) ? 'u' : 's';
       return sick ? 'u' : undefined;
     };
-    // The fake reads its script whenever it is asked: what happens to it can be decided meanwhile.
+    // The fake reads its script at each request, so a test can change the script meanwhile.
     const fake = fakeProxy(m, {
       processes: [diagrams[life], diagrams[life]],
       ...(life === 'is told to end 3 s after its child is LIVE' && { parentShutdown: 3_000 }),

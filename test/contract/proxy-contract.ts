@@ -2,27 +2,27 @@ import { concat, defer, EMPTY, type Observable, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type Life, type Span, Stage, type World } from './stage.ts';
 
-/** What a proxy has to stand: completes when it has, and errors if it has not. */
+/** A trial of a proxy. Its Observable completes if the proxy passes, and errors if it fails. */
 interface Trial {
   in(world: World): Observable<unknown>;
 }
 
 /**
- * Makes a world whose processes have that life, subscribes to the trial in it, and fails if that
- * errors.
+ * Makes a world whose processes have this life, subscribes to the trial in it, and fails if the
+ * trial errors.
  */
 export type Perform = (life: Life, trial: Trial) => Promise<void> | void;
 
 interface Promised {
   readonly name: string;
   readonly life?: Life;
-  /** What is done, one after the other. */
+  /** Returns the steps, one after the other. */
   readonly done: (stage: Stage) => readonly Observable<unknown>[];
-  /** What is observed meanwhile, in order. */
+  /** The log of these steps, in order. */
   readonly observed: readonly string[];
 }
 
-/** What a process takes for what it is told, if the machine has nothing else to do. */
+/** The time that a process takes for each step, if the machine has nothing else to do. */
 const times: Readonly<Record<string, Span>> = {
   launch: { is: 'about', ms: 100 },
   child: { is: 'about', ms: 100 },
@@ -481,8 +481,8 @@ const promises: readonly Promised[] = [
 ];
 
 /**
- * What `Proxy` promises, tried on one: all of it, or those promises whose name is `meant`. After
- * each promise no process is left, nor anything of one.
+ * Tests the promises of `Proxy`: all of them, or those whose name matches `meant`. After each
+ * promise no process is left, nor anything of one.
  */
 export function proxyContract(perform: Perform, meant = /(?:)/): void {
   describe('the contract of a proxy', () => {

@@ -30,7 +30,7 @@ import {
 const keyOf = ({ kind, metadata: { namespace = '', name } }: KubeDocument) =>
   `${kind}-${namespace}-${name}`;
 
-/** Changes that a registry makes at once, and the objects that it has after them. */
+/** Makes the changes of a registry at once, and returns the objects that it has after them. */
 function atOnce<T>(
   key: (object: T) => string,
   apply: { readonly put: (object: T) => void; readonly remove: (object: T) => void },

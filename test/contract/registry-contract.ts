@@ -26,7 +26,7 @@ export interface RegistryStage<T> {
   readonly remove: (object: T) => Promise<void>;
   /** The objects that the registry has, as a user writes them into a folder. */
   readonly written: () => readonly KubeDocument[];
-  /** Makes the registry such that it cannot be read, until `end`. */
+  /** Makes the registry unreadable until `end`. */
   readonly outage: { readonly begin: () => Promise<void>; readonly end: () => Promise<void> };
   readonly dispose: () => Promise<void>;
 }
@@ -42,13 +42,13 @@ export interface RegistryObjects<T> {
 
 export const contractNamespace = 'shop';
 
-/** One promise of each registry. */
+/** A promise of each registry. */
 interface Promised {
   readonly name: string;
   readonly check: () => Promise<void>;
 }
 
-/** A stage whose source is listened to. */
+/** A stage whose source has a subscriber. */
 interface World<T> extends RegistryStage<T> {
   readonly store: () => Store;
 }
@@ -101,7 +101,7 @@ function noticed(store: Store): unknown {
   };
 }
 
-/** What a folder with these documents shows. */
+/** Returns what a folder with these documents shows. */
 function expected(documents: readonly KubeDocument[]): unknown {
   const text = documents.map((document) => JSON.stringify(document)).join('\n---\n');
   const { resources } = readResources(text, { source: '', path: '', defaultNamespace: 'default' });
@@ -117,7 +117,7 @@ const lostOf = ({ sources }: Store, name: string) => sources.get(name)?.lost;
 
 type MakeStage<T> = () => RegistryStage<T> | Promise<RegistryStage<T>>;
 
-/** Runs a check with a source that is listened to. */
+/** Returns a promise whose check runs with a source that has a subscriber. */
 function promisedOf<T>(makeStage: MakeStage<T>, all: readonly T[]) {
   return (
     name: string,
@@ -159,7 +159,7 @@ function promisedOf<T>(makeStage: MakeStage<T>, all: readonly T[]) {
   });
 }
 
-/** What each registry promises. */
+/** Returns the promises of each registry. */
 export function registryContract<T>(
   makeStage: MakeStage<T>,
   { all, others, service }: RegistryObjects<T>,
@@ -269,7 +269,7 @@ const policy = (action: string): KubeDocument => ({
   spec: { action, rules: [{ to: [{ operation: { ports: ['80'] } }] }] },
 });
 
-/** What a registry promises that takes any text of an object. */
+/** Returns the promises of a registry that takes any text as an object. */
 export function anyTextContract(makeStage: MakeStage<KubeDocument>): readonly Promised[] {
   const promised = promisedOf(makeStage, [policy('DENY')]);
   return [

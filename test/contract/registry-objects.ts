@@ -78,7 +78,7 @@ const refusals: KubeDocument = {
   spec: { action: 'DENY', rules: [{ to: [{ operation: { ports: ['80'] } }] }] },
 };
 
-/** Without effect on other namespaces. */
+/** The objects without effect on other namespaces. */
 const privateOnes: readonly KubeDocument[] = [
   {
     apiVersion: 'networking.istio.io/v1',
@@ -100,7 +100,7 @@ const privateOnes: readonly KubeDocument[] = [
   },
 ];
 
-/** istiod takes the time of its start for an object of a folder that has none. */
+/** Adds a time of creation: istiod uses the time of its start if an object of a folder has none. */
 const created = (object: KubeDocument): KubeDocument => ({
   ...object,
   metadata: { ...object.metadata, creationTimestamp: '2026-01-02T03:04:05Z' },

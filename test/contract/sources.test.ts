@@ -25,7 +25,7 @@ const promised = (name: string, stage: () => SourceStage) => {
   });
 };
 
-/** A value that is asked for every 20 ms, and that can be away. */
+/** Returns a value that is read every 20 ms, and that can be away. */
 function reread(
   wrap: (source: ContributingSource) => ContributingSource = (inner) => inner,
   window?: number,
@@ -47,7 +47,7 @@ function reread(
 }
 
 promised('source(), read again and again', () => reread());
-/** As one that sends a server the version that it knows. */
+/** Returns a source that works like one that sends a server the version that it knows. */
 function versioned(): SourceStage {
   let version = 1;
   let isAway = false;

@@ -35,13 +35,13 @@ import type {
 } from '../../src/epochs/ports.ts';
 import type { Reading } from '../../src/streams/reading.ts';
 
-/** How long something takes: `about` is from a third of so many ms to three times as many. */
+/** A duration. `about`: between a third of `ms` and three times `ms`. `below`: less than `ms`. */
 export interface Span {
   readonly is: 'about' | 'below';
   readonly ms: number;
 }
 
-/** How the processes of a proxy live: until they are told to end, or not even so long. */
+/** The life of the processes of a proxy: until they are asked to end, or shorter. */
 export type Life =
   | 'serves'
   | 'ends cleanly by itself'
@@ -53,24 +53,25 @@ export type Life =
   | 'is told to end 3 s after its child is LIVE';
 
 /**
- * A proxy and what is around it. What takes time is an Observable that completes when it is done.
+ * A proxy and its surroundings. A method that takes time returns an Observable that completes when
+ * it is done.
  */
 export interface World {
   readonly proxy: Proxy;
-  /** What its processes are started from. */
+  /** The reading from which its processes are started. */
   readonly reading: Reading<EpochConfig>;
-  /** How late an answer may be, for the sake of the machine. In ms. */
+  /** The time by which an answer may be late on a busy machine, in ms. */
   readonly slack: number;
-  /** How many processes exist. */
+  /** Returns the number of processes that exist. */
   alive(): number;
-  /** What is left of processes that have ended, and of those that have not. */
+  /** Returns what is left of processes, whether they have ended or not. */
   remains(): readonly string[];
-  /** Halts a process: it neither answers nor heeds SIGTERM. `pid` is what it said of itself. */
+  /** Halts a process: it neither answers nor heeds SIGTERM. `pid` is the one that it reported. */
   freeze(epoch: number, pid: number): void;
   thaw(epoch: number, pid: number): void;
-  /** Makes what is on disk such that no process could start from it. */
+  /** Changes the files so that no process could start from them. */
   spoil(): void;
-  /** Makes the newest process say of itself that it is not LIVE. */
+  /** Makes the newest process report that it is not LIVE. */
   sicken(): Observable<unknown>;
   /** Completes when a new client is served. */
   serves(): Observable<unknown>;
@@ -82,7 +83,7 @@ export interface World {
   answer(): Observable<unknown>;
 }
 
-/** A run of a process that somebody has subscribed to. */
+/** A run of a process, with its subscription. */
 interface Run {
   readonly run$: Observable<ProcessEvent>;
   readonly life: Subscription;
@@ -90,14 +91,14 @@ interface Run {
   readonly over$: Observable<unknown>;
 }
 
-/** How long an Envoy may take to come up or to end, and a check. In ms. */
+/** The time that an Envoy may take to come up or to end, and that a check may take, in ms. */
 const timeoutMs = 60_000;
-/** How long a process may live on after it was unsubscribed from. In ms. */
+/** The time that a process may live on after it was unsubscribed from, in ms. */
 const lastSecond = 1_000;
 
 /**
- * What can be done with a proxy, each as an Observable that completes when it is done, and a log of
- * what is observed meanwhile.
+ * The steps with a proxy, each as an Observable that completes when it is done, and a log of what
+ * is observed meanwhile.
  */
 export class Stage {
   readonly log: string[] = [];
@@ -116,12 +117,12 @@ export class Stage {
     return step(() => this.#start(String(epoch), this.#launch(epoch, restartEpoch, signals$)));
   }
 
-  /** Subscribes once more to what was launched. */
+  /** Subscribes once more to the launched process. */
   again(epoch: number): Observable<never> {
     return step(() => this.#start(`${epoch} again`, this.#run(epoch).run$));
   }
 
-  /** Calls the method, and leaves it at that. */
+  /** Calls the method, and does not subscribe. */
   unsubscribed(method: keyof Proxy): Observable<never> {
     return step(() => {
       const called$ =
@@ -144,7 +145,7 @@ export class Stage {
     return defer(() => this.#run(epoch).over$).pipe(take(1), timeout(timeoutMs));
   }
 
-  /** What is done takes so many ms, give or take 250, and what the machine needs. */
+  /** Logs whether `done$` takes `ms`, within 250 ms and the slack of the machine. */
   takes(ms: number, done$: Observable<unknown>): Observable<unknown> {
     return defer(() => {
       const begun = asyncScheduler.now();
@@ -159,17 +160,17 @@ export class Stage {
     });
   }
 
-  /** What was observed up to now does not count. */
+  /** Clears the log. */
   forgotten(): Observable<never> {
     return step(() => (this.log.length = 0));
   }
 
-  /** What was observed, in no order: for what two processes do at once. */
+  /** Sorts the log, for what two processes do at once. */
   inNoOrder(): Observable<never> {
     return step(() => this.log.sort());
   }
 
-  /** Notes how long it takes: for `timedUntilRight`. */
+  /** Notes how long `done$` takes, for `timedUntilRight`. */
   timed(what: string, done$: Observable<unknown>): Observable<unknown> {
     return defer(() => {
       const begun = asyncScheduler.now();
@@ -183,9 +184,8 @@ export class Stage {
   }
 
   /**
-   * Takes steps that time something, again and again until the quickest of each is right, ten times
-   * at most: what else a machine does only adds. Of a span that is about so many ms the quickest
-   * has a third of them to three times as many.
+   * Repeats steps that time something until the quickest time of each is right, ten times at most.
+   * The quickest time counts because other work of the machine only adds time.
    */
   timedUntilRight(
     spans: Readonly<Record<string, Span>>,
@@ -232,7 +232,7 @@ export class Stage {
     return step(() => this.log.push(`${this.#world.alive()} processes`));
   }
 
-  /** Completes when so many processes are left, within a second. */
+  /** Completes when this many processes are left; errors if that takes longer than a second. */
   left(number: number): Observable<unknown> {
     const alive$ = defer(() => of(this.#world.alive()));
     return until(alive$, number, lastSecond + this.#world.slack).pipe(
@@ -240,21 +240,21 @@ export class Stage {
     );
   }
 
-  /** Unsubscribes from whatever still runs; completes when nothing is left of it. */
+  /** Unsubscribes from all runs; completes when nothing is left of them. */
   cleared(): Observable<unknown> {
     for (const { life } of this.#runs.values()) life.unsubscribe();
     const remains$ = defer(() => of(this.#world.remains().join()));
     return until(remains$, '', lastSecond + this.#world.slack);
   }
 
-  /** Asks until that is the answer. */
+  /** Asks until the answer is `health`. */
   until(epoch: number, health: Health): Observable<unknown> {
     return until(this.#proxy.health(epoch), health, timeoutMs).pipe(
       tap(() => this.log.push(`${epoch} ${health}`)),
     );
   }
 
-  /** Asks five times, and tells each answer that differs from those before. */
+  /** Asks five times, and logs the distinct answers. */
   stays(epoch: number): Observable<unknown> {
     return concat(...Array.from({ length: 5 }, () => this.#proxy.health(epoch))).pipe(
       toArray(),
@@ -355,7 +355,7 @@ export class Stage {
         this.log.push(`${name} completed`);
       },
     });
-    life.add(() => over$.next(undefined)); // by then its own teardown has been
+    life.add(() => over$.next(undefined)); // after the teardown of the run itself
     this.#runs.set(name, { run$, life, spawned$, over$ });
   }
 
@@ -369,7 +369,7 @@ export class Stage {
     return defer(() => this.#run(epoch).spawned$).pipe(take(1), timeout(timeoutMs));
   }
 
-  /** Asks once, and tells all that was said within the time. */
+  /** Asks once, and logs all answers that come within the time. */
   #asked(name: string, answer$: Observable<unknown>, within: number): Observable<unknown> {
     return answer$.pipe(
       map(String),
@@ -390,7 +390,7 @@ function step(action: () => unknown): Observable<never> {
   });
 }
 
-/** Asks until that is the answer; errors with the last one if it is not in time. */
+/** Asks until the answer is `wanted`; errors with the last answer if that takes too long. */
 function until<T>(answer$: Observable<T>, wanted: T, within: number): Observable<unknown> {
   let last: unknown = 'nothing';
   return timer(0, 10).pipe(

@@ -8,7 +8,10 @@ import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { backend, withEnvoy, withPilotDiscovery } from './one-envoy.ts';
 
-/** What people have of bookinfo for an application: a Service, an account and a Deployment. */
+/**
+ * Returns the Service, the account and the Deployment that users have for an application of
+ * bookinfo.
+ */
 const application = (name: string, port: number) => `apiVersion: v1
 kind: Service
 metadata: { name: ${name}, labels: { app: ${name}, service: ${name} } }
@@ -24,7 +27,7 @@ metadata: { name: ${name}-v1, labels: { app: ${name}, version: v1 } }
 spec: { replicas: 1, selector: { matchLabels: { app: ${name}, version: v1 } } }
 `;
 
-/** A Pod of an application on this machine, and the EndpointSlice that has it. */
+/** Returns a Pod of an application on this machine, and its EndpointSlice. */
 const instance = (name: string, version: string, port: number) => `apiVersion: v1
 kind: Pod
 metadata: { name: ${name}-${version}, labels: { app: ${name}, version: ${version} } }
@@ -74,7 +77,7 @@ spec:
         - { destination: { host: reviews, subset: v3 }, weight: 50 }
 `;
 
-/** A bare Envoy has nobody who would give it a certificate. */
+/** A policy that disables mutual TLS, because a bare Envoy gets no certificate. */
 const plain = `apiVersion: security.istio.io/v1
 kind: PeerAuthentication
 metadata: { name: default }

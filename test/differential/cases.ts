@@ -39,7 +39,7 @@ const router: Proxy = {
   metadata: { LABELS: { app: 'gateway', istio: 'ingressgateway' } },
 };
 
-/** A sidecar and a router with this value of the label `asks`. */
+/** Returns a sidecar and a router with this value of the label `asks`. */
 const askingProxies = (asks: string): readonly Proxy[] => [
   { name: `a sidecar with ${asks}`, metadata: { LABELS: { app: 'app', asks } } },
   {
@@ -49,14 +49,14 @@ const askingProxies = (asks: string): readonly Proxy[] => [
   },
 ];
 
-/** A sidecar of the workload `app` in this namespace. */
+/** Returns a sidecar of the workload `app` in this namespace. */
 const sidecarOf = (app: string, namespace: string, address: string): Proxy => ({
   name: `of ${namespace}`,
   id: `sidecar~${address}~${app}.${namespace}~${namespace}.svc.cluster.local`,
   metadata: { NAMESPACE: namespace, LABELS: { app }, SERVICE_ACCOUNT: app },
 });
 
-/** A router in the root namespace. */
+/** Returns a router in the root namespace. */
 const routerOfRoot = (istio: string): Proxy => ({
   name: 'a router',
   id: 'router~127.0.0.40~gateway.istio-system~istio-system.svc.cluster.local',
@@ -67,7 +67,7 @@ const ofShop = sidecarOf('orders', 'shop', '127.0.0.10');
 const ofStock = sidecarOf('stock', 'stock', '127.0.0.20');
 const ingress = routerOfRoot('ingressgateway');
 
-/** Proxies that ask beside, or instead of, a plain one, by the folder. */
+/** The proxies that ask beside, or instead of, a plain one, by folder. */
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
   'an-egress-gateway-that-passes-tls': [ofShop, routerOfRoot('egressgateway')],
   'asked-by-label': [
@@ -184,12 +184,12 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
 export const cases: readonly Case[] = casesIn(folder);
 
 /**
- * What folders of users have: mixed kinds, several entries of a host, other domains, a migration to
- * mutual TLS, and the rules of tutorials.
+ * The folders as users have them: mixed kinds, several entries of a host, other domains, a
+ * migration to mutual TLS, and the rules of tutorials.
  */
 export const files: readonly Case[] = casesIn('test/differential/files');
 
-/** What gateways are for: each folder is asked about by a router. */
+/** The folders for gateways; a router asks about each one. */
 export const gateways: readonly Case[] = casesIn('test/differential/gateways', router);
 
 /** The MeshConfig of {@link authorizers}. */

@@ -17,7 +17,7 @@ import { published } from '../support/envoy-api.ts';
 import { clustersOf, endpointsOf, environmentOf } from '../support/generated.ts';
 import type { Case } from './cases.ts';
 
-/** The proxy of a case, and what it is told from. */
+/** Returns the proxy of a case, and the environment from which its resources are generated. */
 export function proxyOf(
   { yaml, id, metadata, locality, mesh = '', networks = '' }: Case,
   mode: string,
@@ -36,7 +36,7 @@ export function proxyOf(
   return { environment, node: withWorkload(environment, nodeOrFlaw) };
 }
 
-/** What pilot-discovery tells it. */
+/** Returns what pilot-discovery sends to the proxy of a case. */
 export function ours(testCase: Case, mode: string, gatewayClusters?: GatewayClusters): Told {
   const { environment, node } = proxyOf(testCase, mode, gatewayClusters);
   const read = (type: XdsType, resources: readonly XdsResource[]) =>

@@ -14,7 +14,7 @@ if (controlPlane === undefined) leftOut('connections through a real istiod', 'a 
 
 const resource = (kind: string, name: string, spec: string) =>
   `apiVersion: networking.istio.io/v1\nkind: ${kind}\nmetadata: { name: ${name}, namespace: default }\nspec: ${spec}\n---\n`;
-/** A service with an endpoint for each version. */
+/** Returns a service with an endpoint for each version. */
 const entry = (name: string, protocol: string, number: number, ports: readonly number[]) =>
   resource(
     'ServiceEntry',
@@ -30,7 +30,7 @@ const subsets = (name: string) =>
 const to = (name: string, subset: string, weight: number) =>
   `{ destination: { host: ${name}.mesh, subset: ${subset} }, weight: ${weight} }`;
 
-/** The version of the PROXY protocol with which a connection begins, with its client. */
+/** Returns the version of the PROXY protocol with which a connection begins, and its client. */
 function headerOf(first: Buffer): string {
   const text = first.toString('latin1');
   if (text.startsWith('\r\n\r\n\0\r\nQUIT\n\x21\x11'))
@@ -39,7 +39,7 @@ function headerOf(first: Buffer): string {
   return client === undefined ? 'none' : `V1 ${client}`;
 }
 
-/** Connections that are opened one after the other. */
+/** The number of connections, which are opened one after the other. */
 const count = 400;
 /** The share of v1, in percent. */
 const share = 25;
@@ -100,9 +100,9 @@ describe.skipIf(controlPlane === undefined)(
       for (const server of servers) server.close();
     });
 
-    /** Who answers; '' if nobody does. */
+    /** Resolves to the name of the server that answers; '' if none does. */
     const greeting = (): Promise<string> => text(connect(plain ?? 0, '127.0.0.1')).catch(() => '');
-    /** What a server has received first, if a client begins to speak. */
+    /** Resolves to what a server receives first from a client that sends first. */
     const received = (port: number): Promise<string> => {
       const socket = connect(port, '127.0.0.1');
       socket.write('hello');
@@ -118,7 +118,10 @@ describe.skipIf(controlPlane === undefined)(
         }),
       ).catch(() => '');
 
-    /** Who answers to names of TLS, and how many of the plain connections v1 has. */
+    /**
+     * Resolves to the servers that answer to names of TLS, and the number of plain connections to
+     * v1.
+     */
     const answers = () =>
       withEnvoy(xds ?? 0, admin ?? 0, async () => {
         await eventually(

@@ -1,6 +1,6 @@
 import type { Deviation } from './unexplained.ts';
 
-/** What differs from istiod 1.26: where, by the text of a difference, and why. */
+/** The differences from istiod 1.26: a pattern for the text of a difference, and the reason. */
 export const deviations: readonly Deviation[] = [
   [
     /\/authenticated\/principal_name\/safe_regex\/regex: "spiffe:\/\/\.\*\\\\\.a", istiod: "spiffe:\/\/\.\*\.a"$/,
@@ -64,7 +64,7 @@ export const deviations: readonly Deviation[] = [
   ],
 ];
 
-/** What differs in the shapes. */
+/** The differences in the shapes. */
 export const shapeDeviations: readonly Deviation[] = [
   [
     /^endpoint\/outbound\|\d+\|\|a\.mesh\/endpoints\/0\/load_balancing_weight\/value: 2, istiod: 4$/,
@@ -84,7 +84,7 @@ export const shapeDeviations: readonly Deviation[] = [
   ],
 ];
 
-/** What istiod 1.26 does not answer alike each time that it starts. */
+/** The answers of istiod 1.26 that vary from one start to the next. */
 export const unsteady: readonly Deviation[] = [
   [
     /^route\/(?:3128|unix:\S+?)\/virtual_hosts\/"c\.example\.com:80"\/domains\/"c\.example\.com": .*, istiod: nothing$/,
@@ -96,7 +96,7 @@ export const unsteady: readonly Deviation[] = [
   ],
 ];
 
-/** The same for the files of users. */
+/** The differences in the files of users. */
 export const fileDeviations: readonly Deviation[] = [
   [
     /^listener\/2001:(?:db8|DB8):[^_]*1_90: /,
@@ -128,7 +128,7 @@ export const fileDeviations: readonly Deviation[] = [
   ],
 ];
 
-/** The same for AUTO_PASSTHROUGH. */
+/** The differences for AUTO_PASSTHROUGH. */
 const passedOnDeviations: readonly Deviation[] = [
   [
     /^cluster\/outbound_\.80_\._\.(?:dns|drr)\.mesh: nothing/,
@@ -148,7 +148,7 @@ const passedOnDeviations: readonly Deviation[] = [
   ],
 ];
 
-/** The same for gateways. */
+/** The differences for gateways. */
 export const gatewayDeviations: readonly Deviation[] = [
   ...passedOnDeviations,
   [
@@ -165,10 +165,10 @@ export const gatewayDeviations: readonly Deviation[] = [
   ],
 ];
 
-/** The same for what proxies log and trace. */
+/** The differences in what proxies log and trace. */
 export const telemetryDeviations: readonly Deviation[] = [];
 
-/** The same for objects of Kubernetes. */
+/** The differences for objects of Kubernetes. */
 export const kubeDeviations: readonly Deviation[] = [
   [
     /^endpoint\/.*\/health_status: nothing, istiod: "HEALTHY"$/,
@@ -180,7 +180,7 @@ export const kubeDeviations: readonly Deviation[] = [
   ],
 ];
 
-/** The same for authorizers, with the proxies that each concerns. */
+/** The differences for authorizers, with the proxies that each concerns. */
 export const authorizerDeviations: readonly (readonly [proxies: RegExp, Deviation])[] = [
   [
     /with http/,
@@ -198,7 +198,7 @@ export const authorizerDeviations: readonly (readonly [proxies: RegExp, Deviatio
   ],
 ];
 
-/** The same for a `localityLbSetting` of the MeshConfig. */
+/** The differences for a `localityLbSetting` of the MeshConfig. */
 export const localityDeviations: readonly Deviation[] = [
   [
     /^cluster\/outbound\|80\|\|resolved-watched\.mesh\/load_assignment\/endpoints\/\d\/priority: (?:nothing|\d), istiod: (?:nothing|\d)$/,

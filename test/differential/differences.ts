@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Published, Told } from '../support/ads-client.ts';
 import { xdsTypes } from '../../src/pilot-discovery/push/view.ts';
 
-/** Lists whose order means nothing to Envoy, with what tells their entries apart. */
+/** The lists whose order Envoy ignores, each with the key that distinguishes its entries. */
 const unordered: Readonly<Record<string, (entry: Published) => unknown>> = {
   domains: (entry) => entry,
   filter_chains: ({ name, filter_chain_match: match }) => [name, match],
@@ -27,7 +27,7 @@ function inOneOrder(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The entries by their keys; one that is there again has a number too. */
+/** Returns the entries by their keys; a key that is already there gets a number. */
 function byKey(entries: readonly Published[], key: (entry: Published) => unknown): Published {
   const keyed: Record<string, Published> = {};
   for (const entry of entries) {
@@ -54,7 +54,7 @@ function walk(ours: unknown, theirs: unknown, path: string, places: string[]): v
   places.push(`${path}: ${text(ours)}, istiod: ${text(theirs)}`);
 }
 
-/** Each place in which two control planes tell a proxy different things. */
+/** Returns each place in which two control planes send a proxy different things. */
 export function differences(ours: Told, theirs: Told): readonly string[] {
   const places: string[] = [];
   for (const type of xdsTypes) {

@@ -29,7 +29,7 @@ import { kubeCases } from './kube-cases.ts';
 import { shapes } from './shape-cases.ts';
 import { telemetryCases } from './telemetry-cases.ts';
 
-/** Bytes of a message as a field of another. */
+/** Returns the bytes of a message as a field of another one. */
 function field(number: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
   const body = Buffer.concat(
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)),
@@ -49,7 +49,7 @@ const named = (name: string) =>
     }),
   );
 
-/** A bootstrap that has all that a proxy is told, so that Envoy looks at each part of it. */
+/** Returns a bootstrap with all resources of a proxy, so that Envoy checks each of them. */
 function bootstrapOf(testCase: Case, mode: string): Buffer {
   const { environment, node } = proxyOf(testCase, mode);
   const assignments = endpointsOf(environment, node).map(({ name, body }) =>
@@ -109,7 +109,10 @@ const ownService = {
   },
 };
 
-/** All policies of the verdicts that are taken, at once; CUSTOM would close the workload. */
+/**
+ * All policies of the verdict cases that pilot-discovery accepts, without CUSTOM, which would close
+ * the workload.
+ */
 const policies = resources
   .filter(
     ({ kind, spec }) => kind === 'AuthorizationPolicy' && !JSON.stringify(spec).includes('CUSTOM'),
@@ -126,7 +129,10 @@ const policyCases = cases.slice(0, 1).map((testCase): Case => ({
   yaml: [ownService, ...policies].map((each) => JSON.stringify(each)).join('\n---\n'),
 }));
 
-/** What an Envoy says that refuses its configuration; its stdout is one that logs may open. */
+/**
+ * Resolves to what an Envoy logs that refuses its configuration; '' if it accepts it. Its stdout is
+ * one that access logs can open.
+ */
 async function refusalOf(envoy: string, args: readonly string[]): Promise<string> {
   const child = spawn(envoy, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')]);

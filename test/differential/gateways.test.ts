@@ -18,7 +18,7 @@ if (controlPlane === undefined)
 
 const named = (clusters: Told['cluster']) => clusters.map(({ name }) => String(name)).sort();
 
-/** The clusters that routes and chains lead to. */
+/** Returns the clusters to which routes and filter chains lead. */
 const ledTo = ({ listener, route }: Told): readonly string[] =>
   [
     ...new Set(

@@ -21,7 +21,7 @@ const elsewhere: Proxy = {
   metadata: { NAMESPACE: 'other' },
 };
 
-/** Proxies that ask beside, or instead of, a plain one, by the folder. */
+/** The proxies that ask beside, or instead of, a plain one, by folder. */
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
   bookinfo: [plain, router],
   exports: [plain, elsewhere],

@@ -14,7 +14,7 @@ if (kubeProgram === undefined) leftOut('the folders in a real Kubernetes API', '
 interface Folder {
   readonly name: string;
   readonly yaml: string;
-  /** They share the objects of the folder. */
+  /** The cases of the folder, which share its objects. */
   readonly asking: readonly Case[];
 }
 
@@ -32,7 +32,9 @@ function objectsOf(yaml: string): readonly Resource[] {
   });
 }
 
-/** If several listeners have a name, a control plane serves the first. */
+/**
+ * Keeps the first of several listeners with one name, as a control plane does when it serves them.
+ */
 const served = (resources: Told): Told => ({
   ...resources,
   listener: resources.listener.filter(
@@ -43,7 +45,10 @@ const served = (resources: Told): Told => ({
 const textOf = (objects: readonly Resource[]): string =>
   objects.map((object) => JSON.stringify(object)).join('\n---\n');
 
-/** The same objects in a folder and in a real Kubernetes API, with what the API has of itself. */
+/**
+ * Compares the same objects in a folder and in a real Kubernetes API, which has objects of its own
+ * too.
+ */
 describe.skipIf(kubeProgram === undefined)('an API has the configuration of a folder', () => {
   let mesh: KubeMesh;
   let always: readonly Resource[];

@@ -18,15 +18,15 @@ export interface KubeMesh {
   /** The port of ADS. */
   readonly port: number;
   /**
-   * Makes objects, each with its status; resolves to what the API has then. Objects that the API
-   * refuses, or whose kind it does not have, are left out.
+   * Makes objects, each with its status, and resolves to those that the API then has. Leaves out
+   * objects that the API refuses, or whose kind it does not have.
    */
   make(resources: readonly Resource[]): Promise<readonly Resource[]>;
   remove(resources: readonly Resource[]): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** The API refuses the content of an object, or does not have its kind. */
+/** The errors of the API if it refuses the content of an object, or does not have its kind. */
 const isLeftOut = /: (?:422 .*"Invalid"|404 404 page not found)/;
 
 /** A control plane of ours that reads an API. */
@@ -36,7 +36,7 @@ export interface KubeReader {
   dispose(): Promise<void>;
 }
 
-/** Resolves when the control plane takes connections. */
+/** Starts a control plane that reads an API; resolves when it takes connections. */
 export async function startKubeReader(
   kube: KubeServer,
   env: Readonly<Record<string, string>> = {},
@@ -68,7 +68,7 @@ export async function startKubeReader(
   };
 }
 
-/** Resolves when the control plane takes connections. */
+/** Starts an API and a control plane that reads it; resolves when that takes connections. */
 export async function startKubeMesh(namespaces: Iterable<string>): Promise<KubeMesh> {
   const kube = await startKubeServer();
   for (const name of namespaces)

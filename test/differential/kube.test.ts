@@ -27,7 +27,10 @@ if (kubeProgram === undefined)
 
 const explained = new Set<RegExp>();
 
-/** The same objects in a folder, and in a real Kubernetes API that we and an istiod read. */
+/**
+ * Compares the same objects in a folder and in a real Kubernetes API, which pilot-discovery and an
+ * istiod read.
+ */
 describe.skipIf(kubeProgram === undefined)(
   'proxies get from a folder and from a Kubernetes API what istiod sends',
   () => {
@@ -61,7 +64,8 @@ describe.skipIf(kubeProgram === undefined)(
       const objects: Resource[] = [];
       for (const document of parseAllDocuments(yaml))
         objects.push(await applyWithStatus(kube, document.toJS() as Resource));
-      // As they are in the API, with the times and addresses that it has given them, and its own.
+      // The objects are those of the API: with the times and addresses that it gives them, and with
+      // its own objects.
       const text = [...objects, apiService].map((object) => JSON.stringify(object)).join('\n---\n');
       try {
         for (const proxy of proxies) {

@@ -5,7 +5,7 @@ import type { Istiod } from '../support/e2e/istiod.ts';
 import type { Case } from './cases.ts';
 import { servedTo } from './compare.ts';
 
-/** A case with a service that tells its folder from that of the case before. */
+/** A case with a service that distinguishes its folder from that of the case before. */
 export interface MarkedCase extends Case {
   readonly number: number;
 }
@@ -21,7 +21,7 @@ spec: { hosts: [marker-${number}.mesh], ports: [{ number: 9999, name: tcp, proto
 `,
 });
 
-/** Gives istiod the folder of a case; resolves when it tells what is in it. */
+/** Writes the folder of a case for istiod; resolves when istiod serves its content. */
 export async function give(istiod: Istiod, port: number, markedCase: MarkedCase): Promise<void> {
   writeFileSync(join(istiod.folder, 'all.yaml'), markedCase.yaml);
   const isThere = async () =>

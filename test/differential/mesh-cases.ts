@@ -11,7 +11,7 @@ import { type Deviation, unexplained } from './unexplained.ts';
 /** A folder with a MeshConfig, and the proxies that ask about it. */
 export interface MeshCase {
   readonly name: string;
-  /** The MeshConfig as it is written. */
+  /** The text of the MeshConfig. */
   readonly meshText: string;
   readonly yaml: string;
   readonly proxies: readonly Case[];
@@ -19,7 +19,10 @@ export interface MeshCase {
 
 type Proxy = Pick<Case, 'name' | 'id' | 'metadata'> & Partial<Pick<Case, 'locality'>>;
 
-/** `NAME.mesh.yaml` has the MeshConfig, and `NAME.yaml` or `all.yaml` the resources. */
+/**
+ * Returns the cases of a folder. `NAME.mesh.yaml` contains the MeshConfig, and `NAME.yaml` or
+ * `all.yaml` the resources.
+ */
 export const meshCases = (folder: string, proxies: readonly Proxy[]): readonly MeshCase[] =>
   readdirSync(folder)
     .filter((file) => file.endsWith('.mesh.yaml'))
@@ -43,7 +46,9 @@ export const meshCases = (folder: string, proxies: readonly Proxy[]): readonly M
       };
     });
 
-/** Compares what each proxy is told by pilot-discovery and by an istiod with that MeshConfig. */
+/**
+ * Compares what each proxy receives from pilot-discovery and from an istiod with that MeshConfig.
+ */
 export async function expectAsIstiod(
   program: string,
   { meshText, yaml, proxies }: MeshCase,

@@ -7,7 +7,10 @@ import { join, resolve } from 'node:path';
 import { makeIstiod } from '../support/e2e/istiod.ts';
 import { realEnvoy } from '../support/e2e/bad-input-program.ts';
 
-/** Says who it is, and which request has arrived. `place` is a port, or the path of a socket. */
+/**
+ * Starts a server that answers with its name and the request. `place` is a port, or the path of a
+ * socket.
+ */
 export async function backend(name: string, place: number | string = 0): Promise<Server> {
   const server = createServer(({ method, url, headers }, response) => {
     const { 'x-request-id': id, 'x-forwarded-proto': proto, ...rest } = headers;
@@ -23,7 +26,10 @@ export async function backend(name: string, place: number | string = 0): Promise
   return server;
 }
 
-/** Runs a bare Envoy that lives from the control plane at a port, for as long as `work` takes. */
+/**
+ * Runs a bare Envoy with the configuration of the control plane at a port, for as long as `work`
+ * takes.
+ */
 export async function withEnvoy<T>(xds: number, admin: number, work: () => Promise<T>): Promise<T> {
   const address = (port: number) => ({
     socket_address: { address: '127.0.0.1', port_value: port },

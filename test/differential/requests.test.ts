@@ -93,7 +93,7 @@ const question: fc.Arbitrary<Question> = fc.record({
     .map((all) => Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))),
 });
 
-/** Status, headers and body, but for what differs from one request to the next. */
+/** Resolves to status, headers and body, without what differs from one request to the next. */
 function answerTo(port: number, { host, method, path, headers }: Question): Promise<unknown> {
   return new Promise((done, fail) => {
     const clientRequest = request(
@@ -130,7 +130,7 @@ describe.skipIf(controlPlane === undefined)('an Envoy that lives from pilot-disc
     for (const server of backends) server.close().closeAllConnections();
   });
 
-  /** What an Envoy answers to each of the questions. */
+  /** Resolves to the answers of an Envoy to the questions. */
   const answers = (questions: readonly Question[]): Promise<readonly unknown[]> =>
     withEnvoy(xds, admin, async () => {
       await eventually(async () => (await ask(service, '/', { host: 'a.mesh' })).status === 200);

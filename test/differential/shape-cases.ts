@@ -5,7 +5,7 @@ import type { Case } from './cases.ts';
 
 const folder = 'test/differential/shapes';
 
-/** Each shape is asked about by a proxy at an address beyond loopback, and by these. */
+/** A proxy that asks about a shape, at addresses beyond loopback. */
 interface Proxy {
   readonly name: string;
   readonly addresses: readonly string[];

@@ -14,25 +14,25 @@ import { backend, withEnvoy, withIstiod, withPilotDiscovery } from './one-envoy.
 if (controlPlane === undefined)
   leftOut('the requests of shapes through a real istiod', 'a program');
 
-/** What Envoy listens on, and where applications do. */
+/** The ports of Envoy's listeners, and those of applications. */
 interface Ports {
   readonly http: number;
   readonly second: number;
   readonly mysql: number;
   readonly onePort: number;
   readonly twoPort: number;
-  /** It speaks first. */
+  /** The port of a server that sends first. */
   readonly greeter: number;
 }
 
 interface Row {
   readonly name: string;
-  /** Parts of a folder. */
+  /** Returns the parts of a folder. */
   readonly yaml: (ports: Ports) => readonly string[];
-  /** Who answers. */
+  /** Resolves to the name of the server that answers. */
   readonly answer: (ports: Ports) => Promise<string>;
   readonly right: string;
-  /** If it differs with istiod 1.26; `unsteady`: now this and now that. */
+  /** The answer with istiod 1.26, if it differs. `unsteady`: it varies. */
   readonly istiod?: string;
 }
 
@@ -56,7 +56,7 @@ const endpointAt = (port: number, name = 'http', labels = '') =>
   `resolution: STATIC, endpoints: [{ address: 127.0.0.1, ports: { ${name}: ${port} }${labels} }]`;
 const to = (host: string) => `route: [{ destination: { host: ${host} } }]`;
 
-/** Whose answer it is, or the status. */
+/** Resolves to the name of the server that answers, or to the status. */
 async function who(
   port: number,
   host: string,
@@ -66,7 +66,7 @@ async function who(
   return status === 200 ? (JSON.parse(body) as { readonly name: string }).name : String(status);
 }
 
-/** What a server says before it is asked. */
+/** Resolves to what a server sends before it receives anything. */
 async function greeting(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   const data = once(socket, 'data').then(([piece]) => String(piece));
@@ -224,7 +224,7 @@ const rows: readonly Row[] = [
   }),
 ];
 
-/** Over a real Envoy each, with one folder of all rows. */
+/** Sends the requests through a real Envoy for each control plane, with one folder of all rows. */
 describe.skipIf(controlPlane === undefined)('requests of the shapes that real folders have', () => {
   const servers: { close(): unknown }[] = [];
   const answers = { ours: [] as readonly string[], istiod: [] as readonly string[] };

@@ -15,7 +15,7 @@ if (controlPlane === undefined) leftOut('the comparison of shapes with a real is
 
 const explained = new Set<RegExp>();
 
-/** One istiod is given one shape after the other: its start takes longest. */
+/** Gives one istiod one shape after the other, because its start takes longest. */
 describe.skipIf(controlPlane === undefined)(
   'what a proxy is told of a shape is what istiod tells it',
   () => {

@@ -1,9 +1,9 @@
-/** A difference that is known: where it is, and why. */
+/** A known difference: a pattern for its place, and its reason. */
 export type Deviation = readonly [where: RegExp, why: string];
 
 /**
- * The differences that no deviation explains. The first deviation that explains one is added to
- * `explained`, so that one that explains nothing can be found.
+ * Returns the differences that no deviation explains. Adds the first deviation that explains a
+ * difference to `explained`, so that a deviation that explains nothing can be found.
  */
 export function unexplained(
   differences: readonly string[],
@@ -17,7 +17,7 @@ export function unexplained(
   });
 }
 
-/** Why there are the deviations that have explained nothing. */
+/** Returns the reasons of the deviations that have explained nothing. */
 export function needless(
   deviations: readonly Deviation[],
   explained: ReadonlySet<RegExp>,

@@ -6,13 +6,13 @@ import type {
 } from '../../src/pilot-agent/config/proxy-config.ts';
 import { certificates, type GoldenCase, inputsOf } from './cases.ts';
 
-/** Of whatever characters, and halves of them. */
+/** Texts of any characters, and of halves of characters. */
 export const anyText = fc
   .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0x10ffff })), {
     maxLength: 20,
   })
   .map((points) => String.fromCodePoint(...points));
-/** Texts as nobody should write them. */
+/** Texts that users should not write. */
 const oddText = fc.oneof(
   anyText,
   fc.constantFrom(
@@ -55,7 +55,10 @@ const duration = fc.oneof(
 );
 const count = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
-/** The files are those of the golden folder: that they exist does not depend on the bootstrap. */
+/**
+ * Settings of TLS with the files of the golden folder: whether these exist does not depend on the
+ * bootstrap.
+ */
 const tls: fc.Arbitrary<TlsSettings> = fc.record({
   mode: fc.constantFrom('DISABLE', 'SIMPLE', 'MUTUAL'),
   caCertificates: fc.oneof(
@@ -125,7 +128,7 @@ const config: fc.Arbitrary<Partial<ProxyConfig>> = fc.record({
   ),
 });
 
-/** Expressions, some of which RE2 takes. */
+/** Regular expressions, some of which RE2 accepts. */
 export const expression = fc
   .array(
     fc.oneof(
@@ -189,8 +192,8 @@ const env = fc
   }));
 
 /**
- * A valid configuration of a node with whatever texts, and what a bootstrap or a template is made
- * of then.
+ * A valid configuration of a node with arbitrary texts, and the input of a bootstrap or template
+ * for it.
  */
 export const arbitraryInputs = fc
   .record({

@@ -18,7 +18,7 @@ import {
 } from '../../src/pilot-agent/bootstrap/node-metadata.ts';
 import type { TemplateInputs } from '../../src/pilot-agent/bootstrap/template-variables.ts';
 
-/** Stands in the golden files for the folder where the certificates are. */
+/** The path that stands in the golden files for the folder with the certificates. */
 export const certificates = '/CERTIFICATES';
 
 export const tls: TlsSettings = {
@@ -51,7 +51,7 @@ const service: RemoteService = {
   tcpKeepalive: undefined,
 };
 
-/** The configuration of the case `default`, and the defaults of what it does not name. */
+/** The configuration of the case `default`, and the defaults of what other cases leave out. */
 export const proxyConfig: ProxyConfig = {
   configPath: '/etc/istio/proxy',
   binaryPath: '/usr/local/bin/envoy',
@@ -77,7 +77,7 @@ export const proxyConfig: ProxyConfig = {
   further: {},
 };
 
-/** What differs from the case `default`. */
+/** The differences of a case from the case `default`. */
 export interface GoldenCase {
   readonly config?: Partial<ProxyConfig>;
   readonly metadata?: Partial<Omit<NodeMetadataInputs, 'variables'>> & {
@@ -130,16 +130,20 @@ const ownCertificates = {
 };
 
 /**
- * By the name of the golden file: the peer's cases under its names, then this agent's own.
+ * The cases by the name of the golden file: first the peer's cases under its names, then this
+ * agent's own.
  *
- * The peer's are in v3, with listeners that have names, without the swaps and slips of the Go
- * agent, and differ in what follows. All: the gauges that a drain looks at are included;
- * PROXY_CONFIG has the effective values of all fields; there is a version of Istio, and an overload
- * manager. Where the agent serves no secrets there is
- * no `sds-grpc` cluster, and no SDS and TRUSTJWT in the metadata (Pilot names certificate files
- * then): as in 1.5. `auth`, `running`: certificates of the control plane are files, as in 1.5, with
- * an SNI. `authsds`, `runningsds`: they are secrets of the agent, and so is the CA, which 1.6 has
- * in a file. `tracing-lightstep`: the token is a header, not a file. `tracing-stackdriver`:
+ * The peer's cases are in v3, with listeners that have names, and without the swaps and slips of
+ * the Go agent. They differ from the Go agent's files in what follows.
+ *
+ * All cases: the gauges that a drain looks at are included; PROXY_CONFIG has the effective values
+ * of all fields; there is a version of Istio, and an overload manager. If the agent serves no
+ * secrets, there is no `sds-grpc` cluster, and no SDS and TRUSTJWT in the metadata, as in 1.5.
+ * Pilot names certificate files then.
+ *
+ * `auth`, `running`: certificates of the control plane are files, as in 1.5, with an SNI.
+ * `authsds`, `runningsds`: they are secrets of the agent, and so is the CA, which 1.6 has in a
+ * file. `tracing-lightstep`: the token is a header, not a file. `tracing-stackdriver`:
  * OpenTelemetry to Google Cloud.
  */
 export const goldenCases: Readonly<Record<string, GoldenCase>> = {
@@ -301,9 +305,7 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
 
 const podAddresses = ['10.3.3.3', '10.4.4.4', '10.5.5.5', '10.6.6.6', '10.4.4.4'];
 
-/**
- * All that a bootstrap or a template is made of, of a case. Throws where its metadata is refused.
- */
+/** Returns the input of a bootstrap or template for a case. Throws if its metadata is refused. */
 export function inputsOf({
   config: changes = {},
   metadata: { env = {}, ...given } = {},

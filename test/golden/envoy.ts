@@ -9,18 +9,20 @@ import { certificates } from './cases.ts';
 
 interface Verdict {
   readonly accepted: boolean;
-  /** What Envoy wrote, from warnings on. */
+  /** The output of Envoy, from warnings on. */
   readonly output: string;
 }
 
-/** A real Envoy, and a folder with certificates for what it is given. */
+/** A real Envoy, and a folder with the certificates that its configurations name. */
 export interface TrialEnvoy {
   /**
    * Lets Envoy look at the text of a bootstrap (`--mode validate`), in which the golden folder
    * stands for the one with certificates.
    */
   validate(text: string): Promise<Verdict>;
-  /** Starts it in earnest; `end` ends it. Accepted: it is LIVE. */
+  /**
+   * Starts Envoy with a bootstrap, and accepts that if Envoy starts its main loop; `end` ends it.
+   */
   start(text: string): Promise<Verdict & { end(): Promise<void> }>;
   dispose(): void;
 }
@@ -44,8 +46,8 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
     const log = `${file}.log`;
     writeFileSync(file, text.replaceAll(certificates, folder));
     const errors = openSync(log, 'w');
-    // Its output stream is not a pipe: those of Node are sockets, and Envoy cannot open /dev/stdout
-    // then.
+    // No output of Envoy is a pipe: the pipes of Node are sockets, and Envoy could not open
+    // /dev/stdout then.
     const child = spawn(
       envoy.path,
       ['-c', file, '-l', 'warning', '--use-dynamic-base-id', ...args],

@@ -22,12 +22,15 @@ const byDefault: Summary = {
   overload: '2147483647',
 };
 
-/** With clusters besides those that all have, or other ones in their place. */
+/** Returns the summary of the case `default` with more clusters, or with others in their place. */
 function withClusters(clusters: Summary['clusters'], more: Partial<Summary> = {}): Summary {
   return { ...byDefault, ...more, clusters: { ...byDefault.clusters, ...clusters } };
 }
 
-/** The Go agent's cases `running` and `runningsds`: another admin port, Zipkin and statsd. */
+/**
+ * Returns the summary of the Go agent's cases `running` and `runningsds`: another admin port,
+ * Zipkin and statsd.
+ */
 function running(clusters: Summary['clusters']): Summary {
   return withClusters(
     { prometheus_stats: '127.0.0.1 15005', zipkin: 'localhost 6000', ...clusters },
@@ -39,7 +42,7 @@ function running(clusters: Summary['clusters']): Summary {
   );
 }
 
-/** What each case of the goldens is about, written down by hand. */
+/** The summary of each golden case, written by hand. */
 export const meanings: Readonly<Record<string, Summary>> = {
   default: byDefault,
   auth: withClusters({
@@ -113,7 +116,7 @@ export const meanings: Readonly<Record<string, Summary>> = {
     ],
     included: ['http.2001_db8__1_', 'http.2001_db8__2_'],
   },
-  // Without a status port nothing leads to it.
+  // Without a status port no listener or cluster leads to it.
   router: {
     ...byDefault,
     node: 'router~1.2.3.4~foo~bar',
@@ -128,7 +131,7 @@ export const meanings: Readonly<Record<string, Summary>> = {
     {},
     { tracing: 'envoy.tracers.opentelemetry → telemetry.googleapis.com:443' },
   ),
-  // Secrets that are not pushed: the control plane's are files.
+  // The agent pushes no secrets here: those of the control plane are files.
   all: withClusters(
     {
       prometheus_stats: '127.0.0.1 15005',

@@ -1,20 +1,25 @@
-/** What a bootstrap means to a reader: who is reached where and how, and where Envoy listens. */
+/**
+ * The meaning of a bootstrap for a reader: the addresses that Envoy reaches, how it reaches them,
+ * and the addresses on which it listens.
+ */
 export interface Summary {
   readonly node: string;
   readonly admin: string;
   readonly listeners: Readonly<Record<string, string>>;
   /**
-   * Where each cluster leads; after that `TLS`, the name that is asked for, what is trusted and
-   * what is shown.
+   * The address of each cluster; then `TLS`, the name that is requested, the trusted roots and
+   * names, and the certificate that is shown.
    */
   readonly clusters: Readonly<Record<string, string>>;
-  /** What Envoy takes its configuration from. */
+  /** The source of Envoy's configuration. */
   readonly ads: string;
-  /** Most connections, then the heap and what is done from which share of it on. */
+  /**
+   * The limit of connections, then the heap and each action with the share from which it applies.
+   */
   readonly overload: string;
-  /** The tracer, and where it reports to. */
+  /** The tracer, and the target of its reports. */
   readonly tracing?: string;
-  /** Each sink of statistics, and where it leads. */
+  /** Each sink of statistics, and its target. */
   readonly sinks?: readonly string[];
   /** The prefixes of HTTP statistics that are kept besides those of the agent. */
   readonly included?: readonly string[];
@@ -22,7 +27,7 @@ export interface Summary {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Reads a bootstrap by the paths of Envoy's API (v3), without what has made it. */
+/** Reads a bootstrap by the paths of Envoy's API (v3), without the code that generated it. */
 export function summary(bootstrap: unknown): Summary {
   const sinks = list(bootstrap, 'stats_sinks').map(
     (sink) => `${text(sink, 'name')} → ${sinkTarget(sink)}`,

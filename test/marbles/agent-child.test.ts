@@ -41,7 +41,7 @@ describe('a child that fails while it starts', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '100ms k', '100ms k', '200ms k'];
-      const health = [at({ '0s': 'l', '20s': 's' })]; // last heard of at 15.6 s, asked from 20.6 s on
+      const health = [at({ '0s': 'l', '20s': 's' })]; // last answer at 15.6 s, first unanswered request at 20.6 s
       const agent = scriptedAgent(m, { hash$ }, { processes, health }, { policy: { budget: 1 } });
       play(m, agent, {
         unsub: '^ 30s !',
@@ -67,7 +67,7 @@ describe('a child that fails while it starts', () => {
   );
 
   it(
-    'is not tried again where the policy is exit',
+    'is not tried again if the policy is exit',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const unsub = '^ 60s !';
@@ -144,7 +144,7 @@ describe('a child that is killed after it took over', () => {
   );
 });
 
-// Its child is seen LIVE at 10.5 s, and tells it to end about 60 s later.
+// The child is LIVE at 10.5 s, and asks its parent to end about 60 s later.
 describe('a parent that ends while its child is LIVE, and its time is over,', () => {
   it.each(['68501ms c', '72501ms c', '72501ms k'])('is not a crash (%s)', (life) =>
     marbles((m) => {

@@ -26,7 +26,7 @@ describe('a crash', () => {
   );
 
   it(
-    'is followed by restarts after that also where Envoy could not be started in between: it has been there before',
+    'is followed by restarts after that also if Envoy could not be started in between: it has been there before',
     marbles((m) => {
       const hash$ = m.hot('a');
       const agent = scriptedAgent(m, { hash$ }, { processes: ['1s k', 'n', '-'] });
@@ -58,7 +58,7 @@ describe('a crash', () => {
     marbles((m) => {
       const hash$ = m.hot('a');
       const agent = scriptedAgent(m, { hash$ }, { processes: ['50ms k', '-'], health: ['u', 'l'] });
-      // The next one starts 200 ms after the crash: nobody is asked at 60 ms and later.
+      // The next one starts 200 ms after the crash: nothing is asked from 60 ms until then.
       const questions = at({ '0s': '0', '20ms': '0', '40ms': '0', '250ms': '1' });
       play(m, agent, { unsub: '^ 260ms !', serving: at({ '0s': 'n', '250ms': '1' }) });
       m.expectObservable(agent.asked$, '^ 260ms !').toBe(questions);
@@ -66,7 +66,7 @@ describe('a crash', () => {
   );
 
   it(
-    'is followed by restarts for ever where the budget is 0',
+    'is followed by restarts for ever if the budget is 0',
     marbles((m) => {
       const hash$ = m.hot('a');
       const unsub = '^ 220s !';
@@ -170,7 +170,7 @@ describe('a crash', () => {
   );
 
   it(
-    'ends the agent with the last Envoy where the policy is exit',
+    'ends the agent with the last Envoy if the policy is exit',
     marbles((m) => {
       const hash$ = m.hot('  a');
       const processes = ['   1s k'];
@@ -181,7 +181,7 @@ describe('a crash', () => {
   );
 
   it(
-    'does not end the agent while the parent serves, even where the policy is exit',
+    'does not end the agent while the parent serves, even if the policy is exit',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const unsub = '^ 60s !';
@@ -194,7 +194,7 @@ describe('a crash', () => {
 
 describe('a clean exit', () => {
   it.each(['backoff', 'exit'] as const)(
-    'ends the agent by itself, where the policy is %s',
+    'ends the agent by itself, if the policy is %s',
     (onCrash) =>
       marbles((m) => {
         const hash$ = m.hot('  -a');

@@ -9,7 +9,7 @@ describe('an Envoy that hangs', () => {
     'does not serve after 2 s without an answer, is killed 30 s after the last one and comes back after the back-off',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' })]; // last heard of at 5.5 s, asked from 10.5 s on
+      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' })]; // last answer at 5.5 s, first unanswered request at 10.5 s
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 45s !',
@@ -26,7 +26,7 @@ describe('an Envoy that hangs', () => {
     'serves again when it answers again',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's', '33s': 'l' })]; // not heard of from 5.5 s to 33 s
+      const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's', '33s': 'l' })]; // no answer between 5.5 s and 33 s
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], health });
       play(m, agent, {
         unsub: '^ 120s !',
@@ -69,7 +69,7 @@ describe('an Envoy that hangs', () => {
   );
 
   it(
-    'is not killed where there is no admin endpoint to ask',
+    'is not killed if there is no admin endpoint to ask',
     marbles((m) => {
       const hash$ = m.hot('a');
       const unsub = '^ 120s !';
@@ -83,7 +83,7 @@ describe('an Envoy that hangs', () => {
     'is replaced side by side by a change after 20 s of waiting for it, and killed when the new one is LIVE',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '12s': 'b' }));
-      const health = [at({ '0s': 'l', '6s': 's' })]; // last heard of at 5 s
+      const health = [at({ '0s': 'l', '6s': 's' })]; // last answer at 5 s
       const agent = scriptedAgent(
         m,
         { hash$ },

@@ -27,7 +27,7 @@ describe('an Envoy that was kept', () => {
   );
 
   it(
-    'goes on where what is on disk is refused, until that is better',
+    'goes on if what is on disk is refused, until that is better',
     marbles((m) => {
       const hash$ = m.hot(at({ '2s': 'a', '12s': 'b' }));
       const processes = ['-', '-'];

@@ -4,7 +4,7 @@ import { scriptedAgent } from '../support/marbles/slow-envoy.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 import { play } from '../../src/testing/play.ts';
 
-/** The child has closed its admin endpoint. */
+/** The health of the parent, whose admin endpoint the child has closed. */
 const mute = at({ '0s': 'l', '10.1s': 's' });
 const waits = 'u';
 
@@ -24,7 +24,7 @@ describe('a child that waits for its configuration', () => {
         hashes: at({ '0s': 'a', '10s': 'b', '60s': 'b' }),
         restartEpochs: at({ '0s': '0', '10s': '1', '60s': '0' }),
         lines: at({ '0s': '0', '10s': '0', '60s': 'b' }),
-        signalled: at({ '30s': 'K', '60.5s': 'K' }), // the parent can not be drained
+        signalled: at({ '30s': 'K', '60.5s': 'K' }), // the parent cannot be drained
         lives: { 0: at({ '0s': '^', '60.5s': '!' }), 1: at({ '10s': '^', '30s': '!' }) },
       });
     }),

@@ -28,7 +28,7 @@ describe('a parent that refuses every child', () => {
   );
 
   it(
-    'is replaced whatever the second child ends with, where it does not serve any more',
+    'is replaced whatever the second child ends with, if it does not serve any more',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '5s k', '50ms k', '-'];
@@ -44,7 +44,7 @@ describe('a parent that refuses every child', () => {
   );
 
   it(
-    'is drained first, and replaced by an Envoy that starts after it, where no other may be beside it',
+    'is drained first, and replaced by an Envoy that starts after it, if no other may be beside it',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['-', '50ms k', '50ms f', 'n', '-'];
@@ -60,7 +60,7 @@ describe('a parent that refuses every child', () => {
   );
 
   it.each([
-    // Nothing is in flight at 40.1 s: new clients wait from then on, for the 500 ms of a start.
+    // Nothing is in flight at 40.1 s. New clients wait from then on, for the 500 ms of a start.
     {
       what: 'until nothing is in flight',
       active: at({ '0s': '3', '40s': '0' }),
@@ -77,7 +77,7 @@ describe('a parent that refuses every child', () => {
       serves: '72.6s',
     },
   ])(
-    'keeps its listeners open $what where no other may be beside it',
+    'keeps its listeners open $what if no other may be beside it',
     ({ active, closed, ended, serves }) =>
       marbles((m) => {
         const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
@@ -144,7 +144,7 @@ describe('a parent that ends before its time', () => {
       })(),
   );
 
-  // Its child is seen LIVE at 10.5 s, and tells it to end about 60 s later.
+  // The child is LIVE at 10.5 s, and asks its parent to end about 60 s later.
   it.each([
     ['68499ms c', '68.499s', '68.999s'],
     ['72499ms k', '72.499s', '72.999s'],
@@ -264,7 +264,7 @@ describe('an Envoy that was replaced side by side', () => {
   );
 
   it(
-    'is killed where its admin endpoint is silent',
+    'is killed if its admin endpoint is silent',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['15s k', '-', '-'];
@@ -343,7 +343,7 @@ describe('an Envoy binary of another hot restart version', () => {
   );
 });
 
-describe('where two Envoys would not fit', () => {
+describe('if two Envoys would not fit', () => {
   it(
     'the one that serves is drained, for as long as requests are in flight, and ends before the next one starts',
     marbles((m) => {

@@ -4,7 +4,7 @@ import { scriptedAgent } from '../support/marbles/slow-envoy.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 import { play } from '../../src/testing/play.ts';
 
-/** `n`: nothing is. */
+/** The missing resources: `m` names some, `n` none. */
 const missing = { m: 'clusters and listeners of istiod:15012', n: '' };
 
 describe('a claim while resources are missing', () => {
@@ -106,7 +106,7 @@ describe('a claim while resources are missing', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const resources$ = m.hot('5s m', missing);
-      const health = [at({ '0s': 'u', '500ms': 'l', '19.601s': 's' })]; // last heard of at 15.5 s, asked from 20.5 s on
+      const health = [at({ '0s': 'u', '500ms': 'l', '19.601s': 's' })]; // last answer at 15.5 s, first unanswered request at 20.5 s
       const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 60s !',
@@ -118,9 +118,9 @@ describe('a claim while resources are missing', () => {
     }),
   );
 
-  // The child loses its parent 2 s after it is LIVE: it will end, and can be nobody's parent.
+  // The child loses its parent 2 s after it is LIVE. So it will end, and cannot be a parent.
   it(
-    'is not a claim that waits where the one that serves has lost its parent: a rescue follows at once',
+    'is not a claim that waits if the one that serves has lost its parent: a rescue follows at once',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '11s': 'c' }));
       const resources$ = m.hot('10.6s m', missing);
@@ -151,14 +151,14 @@ describe('a claim while resources are missing', () => {
         unsub: '^ 70s !',
         serving: at({ '0s': 'n', '500ms': '0', '60.5s': '1' }),
         checked: at({ '30s': 'c', '60s': 'c' }),
-        signalled: verdict === 'a' ? '61.5s T' : '-', // side by side, which a hot restart is not
+        signalled: verdict === 'a' ? '61.5s T' : '-', // the Envoys run side by side: this is no hot restart
         hashes: at({ '0s': 'a', '60s': 'b' }),
       });
     })(),
   );
 
   it(
-    'is not held back where nobody serves',
+    'is not held back if nobody serves',
     marbles((m) => {
       const hash$ = m.hot('1s a');
       const resources$ = m.hot('m', missing);

@@ -66,7 +66,7 @@ describe('a request to terminate', () => {
   );
 
   it(
-    'keeps to the cap where it is below the minimum',
+    'keeps to the cap if it is below the minimum',
     marbles((m) => {
       const hash$ = m.hot('a');
       const terminate$ = m.hot('10s t');
@@ -150,7 +150,7 @@ describe('a request to terminate', () => {
           '11s': 'T',
           '11.5s': 'A|',
         }),
-        signalled: at({ '11s': 'T', '11.5s': 'KK' }), // the parent would have been told after its child
+        signalled: at({ '11s': 'T', '11.5s': 'KK' }), // the parent would have received it after its child
         lives: { 0: at({ '0s': '^', '11.5s': '!' }), 1: at({ '5s': '^', '11.5s': '!' }) },
       });
     }),
@@ -352,7 +352,7 @@ describe('while the parent is alive', () => {
   );
 
   it(
-    'it gets its SIGTERM at once where its child had to be killed, and could ask for nothing',
+    'it gets its SIGTERM at once if its child had to be killed, and could ask for nothing',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');

@@ -59,7 +59,7 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot('ab');
       const health = [at({ '0s': '?', '1.9s': 'l' })];
-      const looks = at({ '1s': '0', '1.001s': '0', '1.5s': '0', '1.501s': '0', '2s': '01' }); // by the turn too
+      const looks = at({ '1s': '0', '1.001s': '0', '1.5s': '0', '1.501s': '0', '2s': '01' }); // the turn asks too
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 10s !',
@@ -149,7 +149,7 @@ describe('turns', () => {
     'waits for a LIVE parent that is silent until it answers again',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '12s': 'b' }));
-      const health = [at({ '0s': 'l', '5s': 's', '15s': 'l' })]; // last heard of at 0 s, asked from 5 s on
+      const health = [at({ '0s': 'l', '5s': 's', '15s': 'l' })]; // last answer at 0 s, first unanswered request at 5 s
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health });
       play(m, agent, {
         unsub: '^ 20s !',

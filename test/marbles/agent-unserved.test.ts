@@ -133,7 +133,7 @@ describe('a child that hangs on its parent', () => {
   );
 
   it(
-    'is not started where the parent is found silent at its turn, until it answers',
+    'is not started if the parent is found silent at its turn, until it answers',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10.3s': 'b' }));
       const health = [at({ '0s': 'l', '9.5s': 's', '12.2s': 'l' })];
@@ -192,7 +192,8 @@ describe('a child that is killed after its parent has handed over, and before it
       );
       play(m, agent, {
         unsub: '^ 60s !',
-        // Unresponsive 2 s after the exit, and 750 ms later nobody serves.
+        // The parent is unresponsive 2 s after the exit. A successor starts 750 ms later, because
+        // no Envoy serves.
         serving: at({ '0s': '0', '12.1s': 'n', '13.35s': '2' }),
         hashes: at({ '0s': 'a', '10s': 'b', '12.85s': 'c' }),
         lines: at({ '0s': '0', '10s': '0', '12.85s': 'b' }),

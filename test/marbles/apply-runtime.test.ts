@@ -17,7 +17,8 @@ const wishes: Record<string, RuntimeWish> = {
 };
 
 /**
- * An admin endpoint that answers with these statuses, the last of which stays; 0 is not an answer.
+ * Returns an admin endpoint that answers with these statuses in turn; the last one repeats. 0 is no
+ * answer.
  */
 function admin(...statuses: readonly number[]) {
   const requests$ = new Subject<string>();
@@ -34,7 +35,7 @@ function admin(...statuses: readonly number[]) {
   return { admin: { request }, requests$ };
 }
 
-/** t told, f refused. */
+/** Emits `t` if Envoy takes the values, and `f` if it refuses them. */
 function signs(
   wish$: Observable<RuntimeWish>,
   endpoint: Parameters<typeof applyRuntime>[1],

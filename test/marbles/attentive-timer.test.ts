@@ -11,7 +11,7 @@ import { marbles } from '../support/marbles/marbles.ts';
 
 describe('attentiveTimer', () => {
   it(
-    'emits after its delay where the loop is never late',
+    'emits after its delay if the loop is never late',
     marbles((m) => {
       m.expectObservable(attentiveTimer(2_000)).toBe('2s (0|)', { 0: 0 });
       m.expectObservable(attentiveTimer(28_000)).toBe('28s (0|)', { 0: 0 });
@@ -21,7 +21,7 @@ describe('attentiveTimer', () => {
   it(
     'counts a time in which the loop was late as one step, however long it was',
     marbles((m) => {
-      // steps at   0.5 s, 1 s, and then at the end of the stall, and after 0.5 s more
+      // steps at 0.5 s, at 1 s, at the end of the stall, and 0.5 s after that
       const stall = '1200ms ^ 9999ms !';
       m.expectObservable(attentiveTimer(2_000, lateScheduler(stall))).toBe('11700ms (0|)', {
         0: 0,
@@ -34,7 +34,7 @@ describe('attentiveTimer', () => {
   );
 
   it(
-    'emits all the same where the loop is late again and again',
+    'emits all the same if the loop is late again and again',
     marbles((m) => {
       const stalls = [
         '  100ms ^ 1899ms !',
@@ -53,7 +53,7 @@ describe('attentiveTimeout', () => {
     'errors after its time, and not before a value that came while the loop was late is read',
     marbles((m) => {
       const never$ = m.cold('   -');
-      const answer$ = m.cold('  5001ms a 1s b|'); // what is due is done before what has come is read
+      const answer$ = m.cold('  5001ms a 1s b|'); // timers that are due run before an answer that has arrived is read
       const late = lateScheduler('10ms ^ 4990ms !');
       const timeout = expect.objectContaining({ message: 'nothing within 1 s' }) as unknown;
       m.expectObservable(never$.pipe(attentiveTimeout(1_000))).toBe('1s #', undefined, timeout);
@@ -72,13 +72,13 @@ const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, dr
 const unsub = '^ 5m !';
 
 /**
- * An Envoy that is asked over HTTP by an agent whose loop is late. It answers at once until
- * `falls`, a time.
+ * Follows an Envoy over HTTP, with an agent whose loop is late. The Envoy answers at once until the
+ * time `falls`.
  */
 function followLate(stalls: readonly string[], falls = Infinity) {
   const late = lateScheduler(...stalls);
   function health(): Observable<Health> {
-    // The answer is there after 1 ms, and is read after all that is due.
+    // The answer arrives after 1 ms, and is read after all timers that are due.
     return timer(1, late).pipe(
       delay(1),
       map((): Health => {
@@ -114,7 +114,7 @@ describe('a healthy Envoy of an agent', () => {
     'whose loop is late is found hung when it hangs: later by what the loop was late',
     marbles((m) => {
       const stalls = ['20s ^ 9999ms !'];
-      // last heard of at 10 s; from 17 s on 5 steps until the stall, one in it, and 40 after it
+      // last answer at 10 s; from 17 s on 5 steps until the stall, one in it, and 40 after it
       m.expectObservable(followLate(stalls, 10_500), unsub).toBe(
         at({ '0.002s': 'LA', '17.004s': 'S', '50s': 'H' }),
         signs,

@@ -14,8 +14,8 @@ const reasons: Record<string, string | undefined> = {
 };
 
 /**
- * What is asked; the n-th answer is drawn by the n-th diagram, the last one stays. `subscriptions`
- * are its questions, by answer.
+ * Returns a look whose n-th answer is drawn by the n-th diagram; the last one repeats. `questions`
+ * contains the subscriptions to each answer.
  */
 function fakeLook(m: RunHelpers, ...diagrams: readonly string[]) {
   const colds = diagrams.map((diagram) => m.cold(diagram, reasons));
@@ -101,7 +101,7 @@ describe('awaitReady', () => {
   });
 
   it(
-    'asks anew at once where the period is 0, one question at a time',
+    'asks anew at once if the period is 0, one question at a time',
     marbles((m) => {
       const { look$ } = fakeLook(m, '300ms (x|)', '300ms (x|)', '300ms (r|)');
       m.expectObservable(awaitReady(look$, { ...standard, period: 0 })).toBe(

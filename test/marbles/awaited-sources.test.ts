@@ -43,7 +43,7 @@ describe('the first Envoy', () => {
   );
 
   it(
-    'does not wait where a custom configuration can serve, where another source has one, or for other sources',
+    'does not wait if a custom configuration can serve, if another source has one, or for other sources',
     marbles((m) => {
       const away = () => source('away', () => m.cold('#', {}, new Error('away')), asEnvoy);
       m.expectObservable(awaited(away(), '/envoy.yaml')).toBe('|');

@@ -31,7 +31,7 @@ describe('the servers beside Envoy', () => {
   );
 
   it(
-    'listen at once where none is asked for',
+    'listen at once if none is asked for',
     marbles((m) => {
       const notAsked$ = m.cold('(b|)', signs);
       m.expectObservable(asOneServer([notAsked$, notAsked$])).toBe('(b|)', signs);

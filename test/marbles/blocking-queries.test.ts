@@ -10,10 +10,16 @@ import { marbles } from '../support/marbles/marbles.ts';
 
 const usual: QueryTimes = { wait: 60_000, timeout: 10_000, random: () => 0.5 };
 
-/** An answer: the index of its state, which is named after it; and after how many s it comes. */
+/**
+ * An answer: the index of its state, and the seconds until it comes. The state is the last digit of
+ * the index.
+ */
 type Drawn = readonly [index: number, after: number];
 
-/** A Consul that gives these answers one after the other, and then none; and what it was asked. */
+/**
+ * Returns the states of a Consul that gives these answers in turn and then none, and the indexes of
+ * the queries that it received.
+ */
 function drawn(answers: readonly Drawn[], times: Partial<QueryTimes> = {}) {
   const indexes: number[] = [];
   const queried: Queried<string> = {
@@ -48,7 +54,7 @@ describe('blockingQueries', () => {
     expect(indexes).toEqual([0, 1, 2, 2, 4]);
   });
 
-  it('begins anew where the index goes back', () => {
+  it('begins anew when the index goes back', () => {
     const { indexes, state$ } = drawn([
       [5, 0],
       [3, 1],
@@ -63,7 +69,7 @@ describe('blockingQueries', () => {
     expect(indexes).toEqual([0, 5, 0, 3, 4]);
   });
 
-  it('asks once in 10 s where an index of 0 keeps Consul from waiting', () => {
+  it('asks once in 10 s if an index of 0 keeps Consul from waiting', () => {
     const { indexes, state$ } = drawn(many(9, () => 0));
     marbles((m) => {
       m.expectObservable(state$, '^ 25s !').toBe(

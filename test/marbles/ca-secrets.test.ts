@@ -23,7 +23,9 @@ function good(lifetime: number): Observable<Issue> {
 function bad(failure: IssueFailure): Observable<Issue> {
   return of({ ok: false, reason: 'down', failure, took: 0 });
 }
-/** An authority that is one until a time has come, and another from then on. */
+/**
+ * Returns an authority that answers with `before$` until a time, and with `after$` from then on.
+ */
 function turning(
   before$: Observable<Issue>,
   time: number,
@@ -31,7 +33,7 @@ function turning(
 ): Observable<Issue> {
   return defer(() => (asyncScheduler.now() < time ? before$ : after$));
 }
-/** `s` for a set, `f` for a failed request. */
+/** Emits `s` for a set, and `f` for a failed request. */
 function signs(out$: Observable<SetReading | CaEvent>): Observable<string> {
   return out$.pipe(
     filter(({ type }) => type === 'set' || type === 'request-failed'),
@@ -156,7 +158,7 @@ describe('caSecrets', () => {
   );
 
   const outage = 600_000;
-  /** An authority that is there again at that time, and what tells so. */
+  /** An authority that is away until the end of the outage, and the signal of its return. */
   const away$ = turning(bad('away'), outage, good(day));
   const back$ = () => defer(() => timer(outage - asyncScheduler.now()));
 
@@ -194,7 +196,8 @@ describe('caSecrets', () => {
     'does not ask one again and again that seems to be back and is not: after 1.6, 3.2, 6.4 s',
     marbles((m) => {
       const unsub = '^ 14s !';
-      // Back half a second after each failure, but not looked for after a request because of that.
+      // It seems to be back half a second after each failure. After a request because of that,
+      // nothing looks for it.
       const expected = at({
         '0s': 'f',
         '50ms': 'f',

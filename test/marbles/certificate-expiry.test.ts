@@ -9,11 +9,11 @@ import { marbles } from '../support/marbles/marbles.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
-/** A certificate that begins with the test, and lives so long. */
+/** Returns a certificate that begins with the test and ends at `expires`. */
 const living = (expires: number, more: Partial<ServedCertificate> = {}): ServedCertificate => {
   return { name: 'default', serial: '1001', begins: 0, expires, isRenewed: false, ...more };
 };
-/** `w` for a warning, `x` for one that has expired. */
+/** Emits `w` for a warning, and `x` for an expired certificate. */
 const signs$ = (certificates$: Observable<readonly ServedCertificate[]>) =>
   expirySigns(certificates$).pipe(map(({ type }) => (type === 'certificate-expired' ? 'x' : 'w')));
 

@@ -10,7 +10,7 @@ const half: SetReading = { type: 'refused', source: 'a', reason: 'the key is mis
 const whole: SetReading = { type: 'set', source: 'a', set };
 const values = { h: half, w: whole };
 
-/** Files whose second half is there at a time. */
+/** Emits the files, whose second half is there from `time` on. */
 function writtenUntil(time: number): Observable<SetReading> {
   return defer(() => [asyncScheduler.now() < time ? half : whole]);
 }

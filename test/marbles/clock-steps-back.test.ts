@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { clockStepsBack } from '../../src/operators/clock-steps-back.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
-/** A machine whose clock is set after so many ms. */
+/** Returns a machine whose clock is set by `by` ms once `time` ms have passed. */
 function setAt(time: number, by: number): SchedulerLike {
   const now = () => asyncScheduler.now() + (asyncScheduler.now() > time ? by : 0);
   return { now, schedule: asyncScheduler.schedule.bind(asyncScheduler) };

@@ -7,7 +7,9 @@ import { marbles } from '../support/marbles/marbles.ts';
 
 const minute = 60_000;
 
-/** A machine whose clock goes on by so many ms at a time, while its timers stand still. */
+/**
+ * Returns a machine that is suspended at `time`: its clock goes on by `by` ms, its timers do not.
+ */
 function suspended(time: number, by: number): SchedulerLike {
   const now = () => asyncScheduler.now() + (asyncScheduler.now() > time ? by : 0);
   return { now, schedule: asyncScheduler.schedule.bind(asyncScheduler) };
@@ -25,7 +27,7 @@ describe('clockTimer', () => {
   it(
     'emits within a minute after a suspension in which its time was over, and not before it is',
     marbles((m) => {
-      // Twenty minutes are lost after 5.5 minutes.
+      // The machine is suspended for twenty minutes after 5.5 minutes.
       m.expectObservable(clockTimer(25 * minute, suspended(5.5 * minute, 20 * minute))).toBe(
         '360s (0|)',
         { 0: 0 },
@@ -38,7 +40,7 @@ describe('clockTimer', () => {
   );
 
   it(
-    'does not wait longer where the clock is set back',
+    'does not wait longer if the clock is set back',
     marbles((m) => {
       m.expectObservable(clockTimer(10 * minute, suspended(5.5 * minute, -60 * minute))).toBe(
         '600s (0|)',

@@ -25,13 +25,16 @@ import { given, givenAt, signs } from '../support/marbles/told.ts';
 const random = () => 0.5;
 type Signs = Parameters<typeof at>[0];
 
-/** A source that says these at their times, e.g. `{ '0s': 'a', '9s': 'b' }`; # is a failure. */
+/**
+ * Returns a source with these contents at their times, e.g. `{ '0s': 'a', '9s': 'b' }`; `#` is a
+ * failure.
+ */
 const drawn = (m: RunHelpers, contents: Signs, name = 'drawn') =>
   source(name, () => m.cold(at(contents)), { random });
 
 const text = (content: Content) => (typeof content === 'string' ? content : '');
 
-/** A source as somebody else may write it: it tells nothing of itself, and is read each time. */
+/** Returns a source as a user may write it: it reports no changes, and is read each time. */
 const plain = (
   reading$: Observable<string>,
   changes$: Observable<SourceChange> = NEVER,
@@ -89,7 +92,7 @@ describe('compose', () => {
   );
 
   it(
-    'goes on with the other sources where one errors, and with what that one said last',
+    'goes on with the other sources if one errors, and with what that one said last',
     marbles((m) => {
       let isBad = false;
       const broken = plain(
@@ -144,7 +147,7 @@ describe('gated', () => {
     marbles((m) => {
       const open$ = m.cold(at({ '0s': 'o', '3s': 'c', '20s': 'o' }), { o: true, c: false });
       const gatedSource = gated(drawn(m, { '0s': 'a', '5s': 'b', '10s': 'c' }), open$);
-      // From 3 s on nobody listens to the source; at 20 s it begins anew with a.
+      // From 3 s on the source has no subscriber; at 20 s it begins again with a.
       m.expectObservable(signs(gatedSource), '^ 31s !').toBe(
         at({ '0s': 'rx.', '20s': '.', '25s': '.x', '30s': '.x' }),
       );
@@ -178,7 +181,7 @@ describe('gated', () => {
 
 describe('mapped', () => {
   it(
-    'has each content as it is made, and no change where that is the same',
+    'has each content as it is made, and no change if that is the same',
     marbles((m) => {
       const mappedSource = mapped(drawn(m, { '0s': 'a', '3s': 'A', '6s': 'b' }), (content) =>
         text(content).toLowerCase(),
@@ -190,7 +193,7 @@ describe('mapped', () => {
   );
 
   it(
-    'keeps what was made last where the next content cannot be made into anything',
+    'keeps what was made last if the next content cannot be made into anything',
     marbles((m) => {
       const mappedSource = mapped(drawn(m, { '0s': 'a', '3s': 'b', '6s': 'c' }), (content) => {
         if (content === 'b') throw new Error('no');
@@ -272,7 +275,7 @@ describe('one status of a source with a fallback', () => {
   );
 
   it(
-    'is a trouble where nobody serves, or the one that serves has what was read before',
+    'is a trouble if nobody serves, or the one that serves has what was read before',
     marbles((m) => {
       const [first, second] = [true, false].map((keeps) =>
         east(m, { '0s': 'a', '10s': '#', '20s': 'b' }, keeps),

@@ -12,14 +12,14 @@ const ends: Record<string, AgentEvent> = {
   y: { type: 'epoch-exited', epoch: 1, exit: exits.c },
   z: { type: 'epoch-exited', epoch: 2, exit: exits.c },
 };
-/** Drained with as many still in flight, ? if that is not known. */
+/** The events `drained`: a digit is the number of requests in flight, `?` an unknown number. */
 const results: Record<string, AgentEvent> = {
   '0': { type: 'drained', active: 0 },
   '3': { type: 'drained', active: 3 },
   '?': { type: 'drained', active: undefined },
 };
 
-/** A proxy with so many in flight from the times on that stand beside them. */
+/** Returns a proxy with these numbers of requests in flight, each from the time beside it. */
 const counting = (...counts: readonly (readonly [time: number, active: number | undefined])[]) => ({
   active: () => defer(() => of(counts.findLast(([time]) => time <= asyncScheduler.now())?.[1])),
 });

@@ -13,7 +13,7 @@ const line = (
 ): EnvoyLine => ({ level, component, message });
 const stray = (message: string) => line(message, 'info', 'stderr');
 
-/** The messages of a text that comes in these pieces, all in one moment, and then ends. */
+/** Returns the messages of a text that comes in these pieces, all at one time, and then ends. */
 const cut = (...pieces: readonly string[]): readonly EnvoyLine[] => {
   let lines: readonly EnvoyLine[] = [];
   from(pieces)
@@ -55,7 +55,7 @@ describe('envoyLines', () => {
     { what: 'keeps the tabs of a message', text: `${header()}a\tb\n`, lines: [line('a\tb')] },
     { what: 'takes a message that is empty', text: `${header()}\n`, lines: [line('')] },
     {
-      what: 'ends a message where the next begins',
+      what: 'ends a message when the next begins',
       text: `${header()}a\n${header()}b\n`,
       lines: [line('a'), line('b')],
     },

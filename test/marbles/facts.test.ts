@@ -12,7 +12,7 @@ const values = {
   b: { ...unknownPlatform, metadata: { of: 'b' } },
 };
 
-/** The platform that readings at these moments know. */
+/** Expects the platform that readings at these moments know. */
 function drawn(
   m: RunHelpers,
   platform$: Observable<Platform>,
@@ -47,12 +47,12 @@ describe('the platform, as a fact', () => {
   );
 
   it(
-    'is unknown after 1 s where nothing is said at all',
+    'is unknown after 1 s if nothing is said at all',
     marbles((m) => drawn(m, NEVER, ['^ 2s !'], ['1s (u|)'])),
   );
 
   it(
-    'is not waited for where it says all at once',
+    'is not waited for if it says all at once',
     marbles((m) => drawn(m, of(values.a), ['^ 2s !'], ['(a|)'])),
   );
 });

@@ -10,7 +10,9 @@ import { signs } from '../support/marbles/told.ts';
 
 const event: PathEvent = { folder: '/conf', name: 'a' };
 
-/** A folder of one file that is another one at each look. A look at all takes so many ms. */
+/**
+ * Returns a folder with one file, which differs at each look. A look at all files takes `took` ms.
+ */
 function folder(took = 0) {
   const looks: (readonly string[] | 'all')[] = [];
   function look({ entries }: PossibleChanges): ObservableInput<readonly TreePath[]> {
@@ -31,7 +33,7 @@ describe('files', () => {
   it('looks at what is named 5 ms after an event, and 250 ms after one that comes soon after a look', () => {
     const drawn = folder();
     marbles((m) => {
-      // From 500 ms on: what is heard before the watch is not heard.
+      // The watch begins at 500 ms; earlier events are lost.
       const event$ = m.cold(at({ '9.5s': 'e', '9.502s': 'e', '9.6s': 'e' }), { e: event });
       m.expectObservable(drawn.signs(event$), '^ 20s !').toBe(
         at({ '0s': 'r.x', '10.005s': '.x', '10.35s': '.x' }),
@@ -50,7 +52,7 @@ describe('files', () => {
     expect(drawn.looks).toEqual(['all', ['a'], 'all']);
   });
 
-  it('looks at all less often where a look takes long: half a thousandth of the time', () => {
+  it('looks at all less often if a look takes long: half a thousandth of the time', () => {
     const drawn = folder(100);
     marbles((m) => {
       m.expectObservable(drawn.signs(m.cold('9.5s e', { e: event })), '^ 300s !').toBe(

@@ -18,7 +18,7 @@ const events: Record<string, AgentEvent> = {
   Z: { type: 'epoch-late', epoch: 3 },
 };
 
-/** A proxy that answers by `before` until a time has come, and by `after` from then on. */
+/** Returns a proxy that answers with `before$` until a time, and with `after$` from then on. */
 const turning = (before$: Observable<Health>, time: number, after$: Observable<Health>) => ({
   health: () => defer(() => (asyncScheduler.now() < time ? before$ : after$)),
 });
@@ -170,7 +170,7 @@ describe('follow', () => {
       const silent$ = m.cold(' (s|)', signs);
       const up$ = m.cold('     (u|)', signs);
       const unsub = '          ^ 30s !';
-      const expected = at({ '1.5s': 'A', '20s': 'Z' }); // and it is not LIVE
+      const expected = at({ '1.5s': 'A', '20s': 'Z' }); // it answers, but is not LIVE
       m.expectObservable(follow(third, turning(silent$, 1_400, up$), timing), unsub).toBe(
         expected,
         events,

@@ -16,7 +16,7 @@ function access(expireTime: number): Answer {
 }
 const request = { subjectToken: 'jwt', scope: '' };
 
-/** Google, of which each step has an answer of its own; and all that it was asked. */
+/** Returns an exchange with a Google that has one answer for each step, and its requests. */
 function google(first$: Answer, second$: Answer) {
   const requests: {
     readonly step: 'f' | 'a';

@@ -22,7 +22,7 @@ interface Lease {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** An API that has one Lease, or none. Each answer takes 1 ms. */
+/** Returns an API that has one Lease or none. Each answer takes 1 ms. */
 function leaseApi() {
   let lease: Lease | undefined;
   let [state, answers]: ['up' | 'away' | 'forbidden' | 'silent', number] = ['up', 1];
@@ -71,13 +71,13 @@ function leaseApi() {
     api,
     become: (next: typeof state) => (state = next),
     answerAfter: (ms: number) => (answers = ms),
-    /** Another program renews the lease. */
+    /** Renews the lease as another program. */
     renew: () => lease && (lease = { ...lease, version: lease.version + 1 }),
     transitions: () => lease?.spec['leaseTransitions'],
   };
 }
 
-/** Emits the news of an instance, as `a elected`. */
+/** Emits the events of an instance, such as `a elected`. */
 const instance$ = (
   { api }: ReturnType<typeof leaseApi>,
   holder: string,

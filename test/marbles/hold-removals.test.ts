@@ -23,14 +23,14 @@ const change = (
   removes,
 });
 
-/** `+3` what comes, `-3` what goes, `held 3` what is held back by now. */
+/** Returns an event as text: `+3 -3` for upserts and removals, `held 3` for removals held back. */
 const shown = (event: StoreEvent): string => {
   if (event.type === 'held') return `held ${event.removes.length}`;
   if (event.type !== 'changed') return event.type;
   return `+${event.upserts.length} -${event.removes.length}`;
 };
 
-/** A source of 20 entries; then what happens. */
+/** The events: a source of 20 entries, then its changes. */
 const events: Readonly<Record<string, StoreEvent>> = {
   a: change(names(20)),
   o: change(
@@ -183,7 +183,7 @@ describe('the Namespace of resources', () => {
   });
   const all = changed([namespace, entry('a', 'shop'), entry('b', 'shop'), entry('c')], []);
   const gone = (...keys: readonly string[]) => changed([], keys);
-  /** What comes of events, one per frame, within 10 ms. */
+  /** Returns the events that follow from `given`, one per frame, within 10 ms. */
   const linesOf = (...given: readonly StoreEvent[]): readonly string[] => {
     const lines: string[] = [];
     const scheduler = new TestScheduler(() => undefined);

@@ -15,7 +15,7 @@ const answers: Readonly<Record<string, Partial<Fetched>>> = {
   f: { status: 503 },
 };
 
-/** What a document says of itself of which the n-th answer is the n-th letter, `-` for none. */
+/** Returns the signs of a document whose n-th answer is the n-th letter; `-` is no answer. */
 function drawn(letters: string, options: HttpOptions = {}) {
   const answer$ = readings(letters).pipe(
     switchMap((letter) => (letter === '-' ? NEVER : [letter])),
@@ -75,7 +75,7 @@ describe('http', () => {
   );
 
   it(
-    'asks at once where somebody wants it to, and once more if that was during an answer',
+    'asks at once if somebody wants it to, and once more if that was during an answer',
     marbles((m) => {
       const on$ = m.hot(at({ '5s': 'o', '20s': 'o' }));
       m.expectObservable(drawn('a-b', { on$ }), '^ 30s !').toBe(

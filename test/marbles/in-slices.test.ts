@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { inSlices } from '../../src/operators/in-slices.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
-/** Three steps, each of which takes so many ms by the clock that it moves. */
+/** Returns work of three steps, each of which moves the clock on by `ms`. */
 function slowWork(ms: number) {
   let worked = 0;
   const turns: number[] = [];
@@ -56,7 +56,7 @@ describe('inSlices', () => {
     marbles((m) => {
       const bad = function* (): Generator<unknown, string, undefined> {
         yield 1;
-        throw 'bad'; // eslint-disable-line @typescript-eslint/only-throw-error -- as a diagram has it
+        throw 'bad'; // eslint-disable-line @typescript-eslint/only-throw-error -- diagrams throw text
       };
       m.expectObservable(inSlices(bad, 8)).toBe('#', undefined, 'bad');
     }),

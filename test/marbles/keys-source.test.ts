@@ -21,7 +21,7 @@ const keysRequest = (others: KeysRequest['others'], ...names: readonly string[])
   ),
 });
 
-/** `a=1 b=2`: the keys by now; `flaws …`; `synced`. */
+/** Returns an event as text: `keys a=1 b=2` with the current keys, `flaws …`, or `synced`. */
 function shown(event: StoreEvent): string {
   if (event.type === 'fetched-keys')
     return `keys ${[...event.keys].map(([id, keys]) => `${id.slice(-1)}=${keys}`).join(' ')}`;
@@ -32,8 +32,8 @@ function shown(event: StoreEvent): string {
 type Answer = readonly [ms: number, keys: string | undefined];
 
 /**
- * What is told, with the time in ms. `asks` are the requests, each with its time. `answers` are
- * those of each address, of which the last one stays.
+ * Returns the events, each with its time in ms. `asks` contains the requests and their times.
+ * `answers` contains the answers of each address; the last one repeats.
  */
 function timedEvents(
   asks: readonly (readonly [ms: number, request: KeysRequest])[],

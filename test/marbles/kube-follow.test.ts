@@ -32,7 +32,9 @@ const watchEvent = (type: string, about: unknown): WatchSign => ({
 });
 const tooOld = watchEvent('ERROR', { kind: 'Status', code: 410, message: 'too old' });
 
-/** An API that is a script: its n-th answer is the n-th one, and what it was asked. */
+/**
+ * Returns an API whose n-th answer is the n-th of the script, and the requests that it received.
+ */
 function scripted(lists: readonly KubeAnswer[], watches: readonly Observable<WatchSign>[]) {
   const [requests, limits]: [string[], number[]] = [[], []];
   let [listed, watched] = [0, 0];
@@ -56,14 +58,14 @@ function scripted(lists: readonly KubeAnswer[], watches: readonly Observable<Wat
   };
   return { api, requests, limits };
 }
-/** The same API, with 1 ms for each answer. */
+/** Returns the same API with 1 ms for each answer. */
 const delayed = (world: ReturnType<typeof scripted>): ReturnType<typeof scripted> => ({
   ...world,
   api: { ...world.api, get: (path, decode) => world.api.get(path, decode).pipe(delay(1)) },
 });
 const query = { kind: 'Secret', namespace: 'ns', name: '' };
 
-/** Each sign in a few words. */
+/** Emits each sign as a few words. */
 function inWords(sign$: Observable<FollowSign>): Observable<string> {
   return sign$.pipe(
     map((sign) => {
@@ -220,7 +222,7 @@ describe('followObjects', () => {
   );
 
   it(
-    'lists again at once, and without a word, where the version is forgotten; then after a pause',
+    'lists again at once, and without a word, if the version is forgotten; then after a pause',
     marbles((m) => {
       const old$ = m.cold('(oe)', { o: opened, e: tooOld });
       const world = scripted([list('5'), list('6'), list('7')], [old$, old$]);
@@ -320,7 +322,7 @@ describe('followObjects', () => {
   );
 
   it(
-    'watches again where a watch falls silent, and lists again where the next one does too',
+    'watches again if a watch falls silent, and lists again if the next one does too',
     marbles((m) => {
       const silent$ = m.cold<WatchSign>('o 150s (s|)', { o: opened, s: silent });
       const world = scripted([list('5'), list('6')], [silent$, silent$]);

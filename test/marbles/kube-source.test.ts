@@ -16,7 +16,7 @@ const watchEvent = (type: string, about: KubeObject): WatchSign => ({
   value: { type, object: about },
 });
 
-/** An API with one object at the most, of which a watch tells. */
+/** Returns an API with at most one object, whose changes a watch reports. */
 function apiOf(first: KubeObject | undefined, watch$: Observable<WatchSign> = NEVER): KubeApi {
   const resources = ['Secret', 'ConfigMap', 'Gateway'].map((kind) => ({
     kind,
@@ -38,7 +38,7 @@ const target: KubeTarget = { resource: 'Secret', namespace: 'ns', object: 'front
 function sourceOf(api: KubeApi, options: KubeOptions = {}, more: Partial<KubeTarget> = {}) {
   return kubeFrom(api, { ...target, ...more }, { random: () => 0.5, ...options });
 }
-/** What the source tells, and what it has to give after each change. */
+/** Emits each sign of a source as text: `= …` is the hash of the content, `! …` a failure. */
 function inWords(source: ReturnType<typeof sourceOf>): Observable<string> {
   return source.changes$.pipe(
     map((sign) => {

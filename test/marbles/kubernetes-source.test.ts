@@ -41,7 +41,7 @@ const mesh = (text: string): KubeDocument => ({
   data: { mesh: text },
 });
 
-/** Each event in a few words. */
+/** Returns an event as a few words. */
 function shown(event: StoreEvent): string {
   switch (event.type) {
     case 'changed':
@@ -67,8 +67,8 @@ function shown(event: StoreEvent): string {
 const options = { random: () => 0.5 };
 
 /**
- * Emits what the source emits, and changes the API at some times in ms. Returns the events of each
- * time at which there are any.
+ * Subscribes to the source, and changes the API at some times in ms. Returns the events of each
+ * time that has any.
  */
 function eventsByTime(
   { flush }: RunHelpers,

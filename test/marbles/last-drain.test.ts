@@ -30,15 +30,15 @@ interface Drawn {
   readonly script: Script;
   /** The lineage of each epoch; 0 if left out. */
   readonly lineages?: readonly number[];
-  /** What is wrong with the proxy. */
+  /** The methods of the proxy that fail. */
   readonly broken?: Partial<Proxy>;
   readonly terminate$?: Observable<unknown>;
   readonly terminations?: number;
 }
 
 /**
- * All processes are launched by a core that is gone at 10 s; the last drain begins then. The
- * minimum of the drain is 5 s, its cap 20 s.
+ * Draws a last drain. A core that is gone at 10 s launched all processes; the last drain begins
+ * then. The minimum of the drain is 5 s, its cap 20 s.
  */
 function drawLastDrain(
   m: RunHelpers,
@@ -73,7 +73,7 @@ describe('the last drain', () => {
     'drains the newest of each lineage, and ends each lineage from the youngest on',
     marbles((m) => {
       const run = drawLastDrain(m, { script: { processes: ['-', '-', '-'] }, lineages: [0, 0, 1] });
-      // Beside a parent zero has to hold for 6 s.
+      // Beside a parent the number has to stay 0 for 6 s.
       m.expectObservable(run.ended$).toBe('16s |');
       m.expectObservable(run.drained$).toBe(at({ '10s': 'ab', '16s': 'cde' }), {
         a: 'g1',

@@ -34,8 +34,9 @@ const letters: Readonly<Record<string, XdsType>> = {
 };
 
 /**
- * What a client is sent, a letter for a type. It asks by the letter of a type, and accepts the last
- * answer of a type by the capital letter; `v` and `w` are an older and a newer view.
+ * Emits what a client receives, one letter for each type. A small letter of `client$` requests a
+ * type, and its capital ACKs the last answer of that type. `v` and `w` are an older and a newer
+ * view.
  */
 function sent(variant: Variant, client$: Observable<string>): Observable<string> {
   const nonces = new Map<string, string>();

@@ -24,11 +24,14 @@ import { givenAt, signs } from '../support/marbles/told.ts';
 
 type Signs = Parameters<typeof at>[0];
 
-/** A source that says these at their times, e.g. `{ '0s': 'a', '9s': 'b' }`; # is a failure. */
+/**
+ * Returns a source with these contents at their times, e.g. `{ '0s': 'a', '9s': 'b' }`; `#` is a
+ * failure.
+ */
 const drawn = (m: RunHelpers, contents: Signs, options: SourceOptions = {}) =>
   source('drawn', () => m.cold(at(contents)), { random: () => 0.5, ...options });
 
-/** What is given at these times, while somebody listens. */
+/** Emits what a source gives at these times while it has a subscriber. */
 function givenWhile(
   m: RunHelpers,
   contributor: ContributingSource,
@@ -72,7 +75,7 @@ describe('throttled', () => {
   );
 });
 
-/** A parent ends soon: no Envoy waits for it. */
+/** A timing with which a parent ends soon, so no Envoy waits for it. */
 const quick = { timing: { parentShutdown: 1_000 } };
 
 describe('a window of its own', () => {
@@ -168,7 +171,7 @@ describe('a source that is slow to begin', () => {
   });
 });
 
-/** A source as somebody else may write it: it tells nothing of itself, and is read each time. */
+/** Returns a source as a user may write it: it reports no changes, and is read each time. */
 const mute = (contents: Signs): ContributingSource => ({
   changes$: NEVER,
   reading$: defer(() => {
@@ -228,7 +231,7 @@ describe('a reading', () => {
         '^ 100s !',
       );
       let lastReading: { readonly hash: string; readonly changeCount: number } | undefined;
-      // Between the changes, whose times are whole seconds.
+      // The looks are between the changes, which come at whole seconds.
       const when$ = m.cold(
         at(Object.fromEntries(Array.from({ length: 99 }, (__, s) => [`${s}500ms`, 'w']))),
       );

@@ -9,8 +9,8 @@ import { type Platform, unknownPlatform } from '../../src/pilot-agent/bootstrap/
 import { marbles } from '../support/marbles/marbles.ts';
 
 /**
- * A metadata server that answers to the end of a path as it is drawn; v is a text, and n none. To
- * all else it says none at once.
+ * Returns a metadata server that answers by the end of a path, as drawn: `v` is the text, `n` no
+ * value. For any other path it answers at once that there is no value.
  */
 function fakeServer(m: RunHelpers, answers: Readonly<Record<string, string>>, text: string) {
   const drawn = new Map(

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { pollUntil } from '../../src/operators/poll-until.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
-/** `r` is enough. */
+/** Whether an answer is enough: `r` is. */
 const untilReady = (value: string) => value === 'r';
 
 describe('pollUntil', () => {
@@ -22,7 +22,7 @@ describe('pollUntil', () => {
       questions: ['^-!', '12ms ^-!', '24ms ^-!'],
     },
     {
-      what: 'asks once where that is enough',
+      what: 'asks once if that is enough',
       answer: '               (r|)',
       expected: '(r|)',
       questions: ['(^!)'],
@@ -96,7 +96,7 @@ describe('pollUntil', () => {
   it.each([
     { what: 'asks up to the limit', limit: 20, expected: 'a 9ms b 9ms (c|)' },
     {
-      what: 'asks once more where the limit is not over yet',
+      what: 'asks once more if the limit is not over yet',
       limit: 21,
       expected: 'a 9ms b 9ms c 9ms (d|)',
     },

@@ -10,7 +10,7 @@ const profile = '/debug/pprof/profile';
 const heap = '/debug/pprof/heap';
 const statuses = { y: 200, n: 409, b: 400 };
 
-/** The status of each answer when it is whole; the profiler is the real one. */
+/** Draws requests to the real profiler: the status of each answer when the answer is complete. */
 function draw(m: RunHelpers) {
   const handler = inspect();
   return {
@@ -66,7 +66,7 @@ describe('inspect', () => {
   );
 
   it('takes what the memory holds, one after the other', async () => {
-    const handler = inspect(); // in real time: newer Nodes hand the pieces over later
+    const handler = inspect(); // in real time: newer versions of Node deliver the pieces later
     const statusOf = () => firstValueFrom(answered(handler, heap), { defaultValue: 0 });
     expect([await statusOf(), await statusOf()]).toEqual([200, 200]);
   });

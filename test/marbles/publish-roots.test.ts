@@ -65,7 +65,7 @@ function publishing(
 const after$ = (ms: number, act: () => void): Observable<never> =>
   timer(ms).pipe(tap(act), ignoreElements());
 
-/** Puts its roots back after 5 ms, each time that they change, as istiod does. */
+/** Writes its roots again 5 ms after each change of them, as istiod does. */
 function rival(kube: FakeKube, text: string): Observable<never> {
   return kube.api.watch('/api/v1/configmaps?watch=1&resourceVersion=0').pipe(
     mergeMap((sign) => {

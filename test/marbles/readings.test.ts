@@ -85,7 +85,8 @@ describe('readings', () => {
   it(
     'foresees at the first pause of a window what it will bring, once, and only what is new',
     marbles((m) => {
-      // Each window: at its first change, 10 s; a pause of 500 ms within it; its end.
+      // Each window lasts 10 s from its first change. A pause of 500 ms within it and its end each
+      // cause a reading.
       const changes$ = m.hot(
         at({ '1s': 'x', '1.3s': 'x', '5s': 'x', '20s': 'x', '40s': 'x', '40.4s': 'x' }),
         signs,
@@ -158,7 +159,7 @@ describe('readings', () => {
   );
 
   it(
-    'reads again where a reading errors, after 200, 400 and 800 ms, and says so',
+    'reads again if a reading errors, after 200, 400 and 800 ms, and says so',
     marbles((m) => {
       const times = [
         m.cold('#', undefined, new Error('EMFILE')),
@@ -281,7 +282,7 @@ describe('readings', () => {
   it(
     'keeps reading when the source of changes has ended',
     marbles((m) => {
-      const expected = at({ '0s': 'AB', '70s': 'C' }); // the net goes on
+      const expected = at({ '0s': 'AB', '70s': 'C' }); // the periodic readings go on
       m.expectObservable(
         hashes(drawnSource({ changes$: of({ type: 'ready' }), hash$: readings('ABC') }), {
           minDelay,

@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 import { reduceWithEffects, type Step } from '../../src/operators/reduce-with-effects.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
-/** Writes every event down, and orders an effect of the same name for capital letters. */
+/** Appends each event to the state, and orders an effect of the same name for a capital letter. */
 const write = (state: string, event: string): Step<string, string> => {
   if (event === '?') throw new Error('unreadable');
   return [state + event, event === event.toUpperCase() ? [event] : []];

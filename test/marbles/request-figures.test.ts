@@ -24,7 +24,7 @@ describe('what Envoy says of its service', () => {
         },
       };
       const looks$ = serviceFigures(admin);
-      // Two look for 12 s, and nobody for a minute.
+      // Two subscribers look for 12 s, and then none for a minute.
       m.expectObservable(looks$, '^ 12s !').toBe('a 4999ms b 4999ms c', reports(0, 5, 10));
       m.expectObservable(looks$, '- 6s ^ 3s !').toBe('- 6s b', reports(0, 5, 10));
       m.expectObservable(looks$, '72s ^ 1s !').toBe('72s a', reports(72, 0, 0));
@@ -67,7 +67,7 @@ describe('what Envoy says of its service', () => {
   });
 });
 
-/** Silences at these seconds, as `a`, `b` and `c`. */
+/** Returns reports of silences at these seconds, as `a`, `b` and `c`. */
 function reports(...seconds: readonly [number, number, number]) {
   const report = (second: number) => ({
     at: new Date(second * 1_000).toISOString(),

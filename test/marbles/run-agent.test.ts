@@ -50,7 +50,7 @@ const changes: Record<string, SourceChange> = {
   c: { type: 'changed', path: '/etc/cert-chain.pem' },
   w: { type: 'watch-failed', path: '/etc/key.pem', reason: 'EACCES' },
 };
-/** What is said besides the transitions; e is told at the end. */
+/** The log lines besides those of transitions. `e` is logged at the end. */
 const lines: Record<string, LogLine> = {
   c: {
     level: 'debug',
@@ -102,31 +102,31 @@ const servers: Record<string, ServersSign> = {
   f: { type: 'servers-failed', exit: 'unavailable', reason: 'the socket is in use' },
 };
 
-/** What surrounds the agent, in marbles; nothing happens if left out. */
+/** The surroundings of the agent, in marbles. A part that is left out does nothing. */
 interface Surroundings {
   readonly config?: Partial<AgentConfig>;
   readonly script?: Script;
-  /** Of the status port. It listens from the start if left out. */
+  /** The events of the status port. It listens from the start if this is left out. */
   readonly status$?: Observable<StatusEvent>;
-  /** It is there from the start if left out. */
+  /** The signs of the servers beside Envoy. They listen from the start if this is left out. */
   readonly servers$?: Observable<ServersSign>;
   readonly signals?: Partial<Record<NodeJS.Signals, Observable<unknown>>>;
   readonly terminal?: boolean;
-  /** What nobody catches. */
+  /** The errors that no code catches. */
   readonly uncaught$?: Observable<unknown>;
   readonly missing$?: Observable<readonly string[]>;
   readonly adopted?: readonly AdoptedEpoch[];
-  /** Of the files. */
+  /** The changes of the files. */
   readonly changes$?: Observable<SourceChange>;
-  /** What Envoy is started from besides the files. */
+  /** The configuration from which Envoy is started, besides the files. */
   readonly shape$?: Observable<SourceReading<ShapedConfig>>;
-  /** What each Envoy says of its version, once it is LIVE. */
+  /** The version that each Envoy reports once it is LIVE. */
   readonly versions?: readonly string[];
-  /** What the files say, as `readings` has it. */
+  /** The hashes of the files, as `readings` returns them. */
   readonly hash$?: Observable<string>;
 }
 
-/** What Envoy answers where it is asked for its version; nothing if that is left out. */
+/** Returns Envoy's answer to a request for its version; no answer if `version` is left out. */
 function serverInfo(version: string | undefined): ReturnType<AdminClient['request']> {
   return version === undefined
     ? NEVER
@@ -137,8 +137,8 @@ function serverInfo(version: string | undefined): ReturnType<AdminClient['reques
 }
 
 /**
- * `runAgent` with all that surrounds it drawn. A window of 10 s, a minimum of the drain of 5 s, one
- * process unless the script says otherwise.
+ * Draws `runAgent` with all its surroundings. The window is 10 s, and the minimum of the drain 5 s.
+ * There is one process unless the script has others.
  */
 function drawRun(m: RunHelpers, around: Surroundings) {
   const fake = fakeProxy(m, around.script ?? { processes: ['-'] });
@@ -246,7 +246,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     watched,
     served,
     life$,
-    /** Who serves; f and the reason where the run has ended without an agent. */
+    /** The epoch that serves; the reason of the failure if the run ended without an agent. */
     serving$: merge(
       serving(life$.pipe(map(({ state }) => state))),
       steps$.pipe(
@@ -255,14 +255,14 @@ function drawRun(m: RunHelpers, around: Surroundings) {
         ),
       ),
     ),
-    /** Who asks it to end or to leave. */
+    /** The origin of each request to restart, to end or to leave. */
     by$: life$.pipe(concatMap(({ event }) => ('by' in event ? [event.by] : []))),
     epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
-    /** What differs between the readings that make an epoch. */
+    /** The differences between the readings from which epochs are started. */
     changed$: changed$.asObservable(),
-    /** What is told besides the transitions. */
+    /** The log lines besides those of transitions. */
     told$: lines$.asObservable(),
-    /** What the status port is told. */
+    /** The views that the status port receives. */
     heard: {
       serving$: serving(views$.pipe(map(({ agent }) => agent))),
       pasts$: views$.pipe(map(({ past }) => past)),
@@ -309,7 +309,7 @@ describe('the first epoch', () => {
   );
 
   it(
-    'is started at once where the number of the status port is 0',
+    'is started at once if the number of the status port is 0',
     marbles((m) => {
       const run = drawRun(m, { config: { statusPort: 0 } });
       m.expectObservable(run.serving$, '^ 2s !').toBe(at({ '0s': 'n', '500ms': '0' }));
@@ -380,7 +380,7 @@ describe('an epoch', () => {
       const shape$ = defer(() => of(facts(paths[next++] ?? '/late')));
       const hash$ = readings('aabb'); // each change is read ahead too
       const changes$ = m.hot(at({ '100s': 'c' }), changes);
-      // The first Envoy crashes once it has been read again, after 60 s and its window.
+      // The shape is read again after 60 s and the window. The first Envoy crashes after that.
       const run = drawRun(m, {
         shape$,
         hash$,
@@ -425,7 +425,7 @@ describe('the release of Envoy', () => {
     });
 
   it(
-    'is told of once where it is out of the range, and again where another one is',
+    'is told of once if it is out of the range, and again if another one is',
     marbles((m) => {
       play(m, draw(m, ['1.35.9', '1.35.9', '1.41.0-dev']), {
         unsub: '^ 300s !',
@@ -814,7 +814,7 @@ describe('a warning about the configuration', () => {
 
 describe('the end', () => {
   it(
-    'comes with the last Envoy where the policy is exit, and its counters, the last transition in them, are told last',
+    'comes with the last Envoy if the policy is exit, and its counters, the last transition in them, are told last',
     marbles((m) => {
       const changes$ = m.hot(at({ '2s': 'c', '3s': 'c' }), changes);
       const status$ = m.hot('l', statusEvents);
@@ -891,7 +891,7 @@ describe('a part that fails', () => {
       const unsub = '^ 15s !';
       m.expectObservable(run.serving$, unsub).toBe(at({ '0s': 'n', '500ms': '0' }));
       m.expectObservable(run.told$).toBe('10s f', { f: failed('status', 200) });
-      // as the status port hears it when it listens again
+      // the status port receives this when it listens again
       m.expectObservable(run.heard.failures$).toBe(at({ '0s': 'n', '10.2s': 's' }), {
         n: '',
         s: 'status 1',
@@ -935,7 +935,7 @@ describe('a part that fails', () => {
       const changes$ = defer(() => watches.shift() ?? NEVER);
       const hash$ = readings('aab');
       const run = drawRun(m, { changes$, hash$, script: { processes: ['-', '-'] } });
-      // Read again after 200 ms; a change 5 s later, and its window.
+      // The sources are read again after 200 ms. A change follows 5 s later, and then its window.
       m.expectObservable(run.epochs$.pipe(), '^ 40s !').toBe(at({ '0s': '0', '25.2s': '1' }));
       m.expectObservable(run.serving$, '^ 40s !').toBe(
         at({ '0s': 'n', '500ms': '0', '25.7s': '1' }),

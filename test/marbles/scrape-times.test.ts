@@ -5,8 +5,8 @@ import { looks, untilLate } from '../../src/pilot-agent/status/scrape/metrics-so
 import { marbles } from '../support/marbles/marbles.ts';
 
 /**
- * A scrape of 20 s asks a source whose answer comes at a, and whose turn comes at t; `cuts` are the
- * reasons for which the answer is ended.
+ * Draws a scrape of 20 s. The answer of its source comes at `a`, and the turn of that source at
+ * `t`. `cuts` contains the reasons why the answer was cut.
  */
 function draw(m: RunHelpers, { source, turn }: { readonly source: string; readonly turn: string }) {
   const cuts: string[] = [];

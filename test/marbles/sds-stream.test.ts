@@ -18,7 +18,7 @@ const state = (version: string): SecretState => {
     by: 'reading',
   };
 };
-/** The secret in versions 1 to 4, or why there is none. */
+/** The states of the secret: versions 1 to 4, and `x` for no secret. */
 const states: Record<string, SecretState> = {
   ...Object.fromEntries(['1', '2', '3', '4'].map((version) => [version, state(version)])),
   x: absentSecret('default', 'no such file'),
@@ -37,7 +37,8 @@ const answerTo = (nonce: string, error?: string): StreamRequest => ({
   error,
 });
 /**
- * s subscribes, a accepts the first push, r refuses it, u accepts it and wants nothing any more.
+ * The requests: `s` subscribes, `a` ACKs the first push, `r` NACKs it, and `u` ACKs it and
+ * unsubscribes from everything.
  */
 const requests: Record<string, StreamRequest> = {
   s: first,
@@ -47,8 +48,8 @@ const requests: Record<string, StreamRequest> = {
 };
 
 /**
- * What a stream says: a push by its version, A accepted, R refused, m missing, N that there is
- * none, E the end.
+ * Draws the outputs of a stream: a push by its version, `A` for an ACK, `R` for a NACK, `m` for a
+ * missing secret, `N` for the answer that there is no secret, and `E` for the end.
  */
 function draw(
   m: RunHelpers,
@@ -114,7 +115,7 @@ describe('a stream of secrets', () => {
       secret: '1s x 999ms 1',
       expected: '1s (mN) 997ms 1',
     },
-    { what: 'ends where nobody says who asks', questions: 'a', secret: '1s 1', expected: 'E' },
+    { what: 'ends if nobody says who asks', questions: 'a', secret: '1s 1', expected: 'E' },
   ])('$what', ({ questions, secret, expected }) => {
     marbles((m) => {
       m.expectObservable(draw(m, { questions, secret }).outputs$).toBe(expected);
@@ -134,7 +135,7 @@ describe('a stream of secrets', () => {
 describe('fetchSecrets', () => {
   it.each([
     {
-      what: 'answers at once where all are there',
+      what: 'answers at once if all are there',
       firstSecret: '1',
       secondSecret: '2',
       expected: '(f|)',

@@ -12,10 +12,10 @@ const hour = 3_600_000;
 let root: TestIssuer;
 let other: TestIssuer;
 let both: readonly X509Certificate[];
-/** CRLs for an hour, and for two, from the start of virtual time. */
+/** The CRLs that are valid for one and for two hours from the start of virtual time. */
 let short: string;
 let long: string;
-/** Valid from 5 minutes after that start. */
+/** The CRL that is valid from 5 minutes after that start. */
 let early: string;
 let ofOther: string;
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 const text = (crls: string): ParsedCrls => parseCrls({ kind: 'text', text: crls });
 const absent: ParsedCrls = { kind: 'absent' };
-/** The first authorities of both. */
+/** Returns a content with the first `authorities` of both. */
 const input = (content: ParsedCrls, authorities = 1) => ({
   content,
   authorities: both.slice(0, authorities),
@@ -40,7 +40,7 @@ const input = (content: ParsedCrls, authorities = 1) => ({
 });
 type Inputs = Observable<ReturnType<typeof input>>;
 
-/** Emits what is served, and why the newest content is not, as `short: reason`. */
+/** Emits the name of the served CRLs, and why the newest content is not served: `short: reason`. */
 const serving$ = (input$: Inputs): Observable<string> =>
   input$.pipe(
     serveCrl(),

@@ -64,8 +64,8 @@ const validConfig = { config: configOf(), sources: {} as Sources };
 const ready = 'server.state: 0\nlistener_manager.workers_started: 1\n';
 
 /**
- * What surrounds the status port, in marbles; what holds first is before it. Envoy says that it is
- * ready if left out.
+ * The surroundings of the status port, in marbles; each one begins with its initial value. Envoy
+ * reports that it is ready if `stats` is left out.
  */
 interface Surroundings {
   readonly state$?: Observable<AgentState>;
@@ -77,7 +77,7 @@ interface Surroundings {
 }
 
 /**
- * The status port, listening from the start on, with requests that are answered at the times of a
+ * Draws the status port, which listens from the start. It answers requests at the times of a
  * diagram: `ask('10s a', '/healthz/ready')`.
  */
 function drawStatus(m: RunHelpers, around: Surroundings) {
@@ -130,12 +130,12 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     requests,
     ask: (times: string, path: string, accept = '*/*') =>
       m.hot(times).pipe(mergeMap(() => answered(route(path), request(path, accept)))),
-    /** The server is there for so long. */
+    /** Runs the server during `unsub`. */
     serve: (unsub: string) => m.expectObservable(served$.pipe(ignoreElements()), unsub).toBe('-'),
   };
 }
 
-/** It emits at once what holds. */
+/** Returns an Observable that emits its current value at once. */
 function current<T>(first: T, source$: Observable<T> = NEVER): Observable<T> {
   const current$ = new BehaviorSubject(first);
   source$.subscribe({ next: (value) => current$.next(value), error: expect.unreachable });
@@ -151,7 +151,7 @@ function request(url: string, accept: string): IncomingMessage {
   } as unknown as IncomingMessage;
 }
 
-/** The status and the body of what `handler` answers. */
+/** Emits the status and the body of the answer of `handler`. */
 function answered(handler: Handler<StatusSign>, incoming: IncomingMessage): Observable<string> {
   return new Observable((subscriber) => {
     let status = 0;
@@ -239,7 +239,7 @@ describe('the probes', () => {
     'of liveness count from when Envoy fell silent, not from the first of them, and are over when it answers',
     marbles((m) => {
       const state$ = m.hot(at({ '0s': 'l', '10s': 'q', '50s': 'l' }), states);
-      // at 10 s silent for 2 s, at 38 s for 30 s
+      // it has been silent for 2 s at 10 s, and for 30 s at 38 s
       const times = at({ '37.999s': 'a', '38.001s': 'a', '50s': 'a' });
       const answers = at({ '37.999s': 'y', '38.001s': 'n', '50s': 'y' });
       const status = drawStatus(m, { state$ });
@@ -389,7 +389,7 @@ describe('what becomes of the server', () => {
         },
       );
       m.expectObservable(live$, unsub).toBe('-');
-      m.expectSubscriptions(state$.subscriptions).toBe([unsub, unsub]); // and whether an Envoy is LIVE for the first time
+      m.expectSubscriptions(state$.subscriptions).toBe([unsub, unsub]); // the second one waits for the first LIVE Envoy
     }),
   );
 });

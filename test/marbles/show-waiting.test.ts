@@ -15,13 +15,13 @@ const limit = 60_000;
 
 interface Look {
   readonly waiting?: Partial<WaitingFor>;
-  /** A terminal has them. */
+  /** The columns of the terminal; left out if the output is no terminal. */
   readonly columns?: number;
   readonly env?: NodeJS.ProcessEnv;
   readonly reasons?: Record<string, string | undefined>;
 }
 
-/** What is written while the answers come. */
+/** Emits what is written while the answers come. */
 function written(
   m: RunHelpers,
   diagram: string,

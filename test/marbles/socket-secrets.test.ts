@@ -33,10 +33,10 @@ const [first, second, renamed, early] = await Promise.all([
   svidOf(ca, id, { ...validity, notBefore: new Date(30_000) }),
 ]);
 
-/** What the server tells about the certificate, and the roots, of one stream. */
+/** A message of a stream about the certificate or the roots; a string is the reason of its loss. */
 type Sent = Secret | string;
 
-/** A server whose streams about the certificate are those of `svid$`; the roots are at hand. */
+/** Returns a server with the streams of `svid$` for the certificate, and with the roots at hand. */
 function server(svid$: Observable<Sent>, roots$: Observable<Sent> = lasting(roots)): SecretServer {
   return {
     name: 'socket',
@@ -54,14 +54,14 @@ const answerOf = (secret: Secret) =>
   create(DiscoveryResponseSchema, {
     resources: [{ typeUrl: secretTypeUrl, value: toBinary(SecretSchema, secret) }],
   });
-/** A stream that goes on. */
+/** Returns a stream that sends these secrets and then stays open. */
 function lasting(...secrets: readonly Sent[]): Observable<Sent> {
   return concat(of(...secrets), NEVER);
 }
 function lost(): Observable<Sent> {
   return of('down');
 }
-/** The streams of a server: one each time that it is asked, the last one again and again. */
+/** Returns the streams of a server. Each subscription gets the next one; the last one repeats. */
 function inTurn(...streams: readonly Observable<Sent>[]): Observable<Sent> {
   let turn = 0;
   return defer(() => streams[Math.min(turn++, streams.length - 1)] ?? NEVER);
@@ -69,7 +69,10 @@ function inTurn(...streams: readonly Observable<Sent>[]): Observable<Sent> {
 function signs(from: SecretServer, trustDomain?: string): Observable<SetReading | IdentityEvent> {
   return socketSecrets(from, { trustDomain, random: () => 0.5 });
 }
-/** `a` asked, `i` identity, `c` changed, `n` none; `s` whole set, `p` part of it, `r` refused. */
+/**
+ * Returns the letter of a sign: `a` asked, `i` identity, `c` changed identity, `n` no identity, `s`
+ * whole set, `p` part of a set, `r` refused set.
+ */
 function drawn(sign: SetReading | IdentityEvent): string {
   switch (sign.type) {
     case 'socket-asked':

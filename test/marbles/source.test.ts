@@ -6,7 +6,10 @@ import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 import { given, givenAt, signs } from '../support/marbles/told.ts';
 
-/** A source whose n-th reading is the n-th of these, and stays at the last; without jitter. */
+/**
+ * Returns a source without jitter whose n-th reading is the n-th of `readings`; the last one
+ * repeats.
+ */
 function drawn(
   readings: readonly ObservableInput<Content | undefined>[],
   options: SourceOptions = {},
@@ -35,7 +38,7 @@ describe('source', () => {
   });
 
   it(
-    'is read at once, and again 30 s after the end of each reading, where that is asked for',
+    'is read at once, and again 30 s after the end of each reading, if that is asked for',
     marbles((m) => {
       const readings = [m.cold('200ms (a|)'), m.cold('400ms (a|)'), m.cold('200ms (b|)')];
       const expected = at({ '0s': 'r', '200ms': '.x', '30600ms': '.', '60800ms': '.x' });

@@ -4,7 +4,9 @@ import { supervise } from '../../src/operators/supervise.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
-/** A failure as the pause until the next try; the letters of others are themselves. */
+/**
+ * Emits the values of a source as they are, and for each failure the pause until the next attempt.
+ */
 const pauses = (chance: number) =>
   supervise<string, number>(
     (_, delay) => delay,
@@ -12,7 +14,7 @@ const pauses = (chance: number) =>
   );
 const even = 0.5;
 
-/** Each subscription has the next of these, and the last one stays. */
+/** Returns an Observable whose n-th subscription gets the n-th of `lives`; the last one repeats. */
 function oneAfterTheOther<T>(...lives: readonly Observable<T>[]): Observable<T> {
   let next = 0;
   return defer(

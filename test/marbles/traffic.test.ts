@@ -15,7 +15,7 @@ const live = (epoch: number) => {
   } as const;
   return { agent: { ...initialState, epochs: new Map([[epoch, process]]) } };
 };
-/** What Envoy has counted: requests, those that failed. */
+/** Returns the counters of Envoy: those of requests, and of requests that failed. */
 const stats = (requests: number, failures: number) =>
   [
     `listener.0.0.0.0_80.http.in.downstream_rq_completed: ${requests}`,
@@ -70,7 +70,7 @@ it(
       d: ['14 2 0: 10 1: 4'],
     };
     m.expectObservable(reports$, '^ 3.5s !').toBe('a 999ms b 999ms c 999ms d', first);
-    // Who comes later has what was seen, and what is seen from then on.
+    // A later subscriber receives the history, and what is seen from then on.
     const history = [...first.a, ...first.b, ...first.c, ...first.d];
     m.expectObservable(reports$.pipe(take(2)), '10s ^').toBe('10s (ab|)', {
       a: history,

@@ -9,8 +9,8 @@ import { marbles } from '../support/marbles/marbles.ts';
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
 
 /**
- * L epoch 1 is LIVE, X epoch 1 is gone, y and z epochs 0 and 2 are gone, A epoch 1 answers, l epoch
- * 0 is LIVE.
+ * The events. `L`: epoch 1 is LIVE; `X`: epoch 1 has exited; `y`, `z`: epochs 0 and 2 have exited;
+ * `A`: epoch 1 answers; `l`: epoch 0 is LIVE.
  */
 const events: Record<string, AgentEvent> = {
   L: { type: 'epoch-live', epoch: 1 },
@@ -20,7 +20,7 @@ const events: Record<string, AgentEvent> = {
   A: { type: 'epoch-answered', epoch: 1 },
   l: { type: 'epoch-live', epoch: 0 },
 };
-/** The turn of epoch 2: its parent is l LIVE, g gone, s stuck. */
+/** The grants of the turn of epoch 2: its parent is LIVE (`l`), gone (`g`) or stuck (`s`). */
 const granted: Record<string, AgentEvent> = {
   l: { type: 'turn-granted', epoch: 2, parent: 'live' },
   g: { type: 'turn-granted', epoch: 2, parent: 'gone' },
@@ -52,7 +52,7 @@ const draining: AwaitedParent = {
   replaceable: false,
 };
 const live: AwaitedParent = { epoch: 1, awaits: 'answer', lostChild: false, replaceable: false };
-/** Only a parent that is LIVE is asked. */
+/** A proxy that never answers. The turn asks only a parent that is LIVE. */
 const silent = { health: () => NEVER };
 
 describe('turn', () => {

@@ -22,7 +22,7 @@ const starting = stateWith('starting');
 const live = stateWith('live');
 const handingOver = stateWith('live', 'starting');
 const handedOver = stateWith('draining', 'live');
-/** It asks the control plane for its clusters and listeners. */
+/** A state whose configuration requests clusters and listeners from the control plane. */
 const dynamic: AgentState = {
   ...live,
   wanted: {
@@ -35,7 +35,9 @@ const dynamic: AgentState = {
     },
   },
 };
-/** Its child was killed while it started, so it serves and cannot be asked. */
+/**
+ * A state in which the child was killed while it started: its parent serves, and cannot be asked.
+ */
 const mute: AgentState = {
   ...live,
   epochs: new Map([...live.epochs].map(([number, epoch]) => [number, { ...epoch, mute: true }])),
@@ -58,7 +60,7 @@ const silent: AgentState = {
   ]),
 };
 
-/** States as `proxy` has them: each subscription sees the newest one at once. */
+/** Returns a state as the proxy does: each subscription receives the newest one at once. */
 function staying(state: AgentState): Observable<AgentState> {
   return concat(of(state), NEVER);
 }
@@ -87,7 +89,7 @@ const answers: Record<string, Settled<AdminAnswer>> = {
   b: { ok: true, value: { status: 503, body: 'x' } },
   x: { ok: false, error: new Error('ECONNREFUSED') },
 };
-/** What unready emits; r is undefined: ready. */
+/** The reasons that `notReady` emits; `r` means ready. */
 const reasons: Record<string, string | undefined> = {
   r: undefined,
   x: 'Envoy does not answer',
@@ -101,8 +103,8 @@ const reasons: Record<string, string | undefined> = {
 };
 
 /**
- * An Envoy whose n-th answer is drawn by the n-th diagram, counted from its question; the last one
- * stays. `questions$` shows those.
+ * Returns an Envoy whose n-th answer is drawn by the n-th diagram, from its request on; the last
+ * one repeats. `questions$` emits the requests.
  */
 function fakeAdmin(m: RunHelpers, ...diagrams: readonly string[]) {
   const colds = diagrams.map((diagram) => m.cold(diagram, answers));
@@ -175,7 +177,7 @@ describe('unready', () => {
       expected: '(w|)',
     },
     {
-      what: 'says that nothing has come where Envoy has no word of what it asks for',
+      what: 'says that nothing has come if Envoy has no word of what it asks for',
       state: dynamic,
       answer: '(r|)',
       expected: '(n|)',

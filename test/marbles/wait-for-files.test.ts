@@ -7,8 +7,8 @@ import { marbles } from '../support/marbles/marbles.ts';
 type Stage = readonly [from: number, sign: FileSign];
 
 /**
- * Files that are absent until they are something else, from a time in ms on. `looks` are the times
- * at which each was looked at.
+ * Returns files that are absent until their first stage. Each stage begins at a time in ms. `looks`
+ * contains the times at which each file was looked at.
  */
 function fakeFiles(stages: Readonly<Record<string, readonly Stage[]>>) {
   const looks: Record<string, number[]> = {};

@@ -7,7 +7,10 @@ import { marbles } from '../support/marbles/marbles.ts';
 
 const defaults: WindowOptions = { after: 100, max: 10_000, endpoints: true, adaptive: false };
 
-/** Letters are changes of configuration, digits of endpoints, `-` is none; each makes a store. */
+/**
+ * Returns a store and its changes for each character. A letter changes the configuration, a digit
+ * endpoints, and `n` nothing.
+ */
 function steps(source$: Observable<string>): Observable<readonly [Store, Changes]> {
   const classOf = (character: string): Changes['class'] =>
     /\d/.test(character) ? 'endpoints' : character === 'n' ? 'none' : 'config';
@@ -23,7 +26,7 @@ function steps(source$: Observable<string>): Observable<readonly [Store, Changes
   );
 }
 
-/** What has changed, and the last change that the store has. */
+/** Returns the changed keys, then `/`, then the last change that the store contains. */
 const shown = ([{ sources }, { keys }]: readonly [Store, Changes]) =>
   `${[...keys].sort().join('')}/${[...sources.keys()].join('').slice(-1)}`;
 
@@ -65,7 +68,7 @@ describe('inWindows', () => {
   );
 
   it(
-    'lets changes of endpoints go at once where they are not to wait, but not those of configuration',
+    'lets changes of endpoints go at once if they are not to wait, but not those of configuration',
     marbles((m) => {
       const source$ = m.hot('a 9ms 1 9ms 2 -');
       const expected = '     10ms x 9ms y 79ms z';
@@ -79,7 +82,7 @@ describe('inWindows', () => {
   );
 
   it(
-    'knows no change where there is none',
+    'knows no change if there is none',
     marbles((m) => {
       const source$ = m.hot('n 9ms n --|');
       const expected = '     13ms |';
@@ -88,7 +91,7 @@ describe('inWindows', () => {
   );
 
   it(
-    'is short after a second of silence, and longer with each window, where it adapts itself',
+    'is short after a second of silence, and longer with each window, if it adapts itself',
     marbles((m) => {
       const source$ = m.hot('a 49ms b 49ms c 99ms d 199ms e 199ms f 1999ms g -');
       const expected = '     10ms a 59ms b 69ms c 139ms d 219ms e 199ms f 1909ms g';

@@ -31,7 +31,7 @@ const hour = 3_600_000;
 const firstConfig = config('1');
 const secondConfig = config('2');
 
-/** What an agent has stored, `age` ms ago: version 0. */
+/** Returns what an agent stored `age` ms ago, in version 0. */
 function stored(age: number, nodeId = 'node'): LastGood {
   const names = { clusters: 'a', endpoints: 'a', listeners: 'r', routes: 'r' };
   const types = Object.entries(names).map(
@@ -49,9 +49,9 @@ function stored(age: number, nodeId = 'node'): LastGood {
 }
 
 interface Drawing {
-  /** When the control plane is how. */
+  /** The moods of the control plane over time. */
   readonly moods: string;
-  /** When which Envoy comes: `a` is the first of `envoys`. */
+  /** The times at which Envoys connect: `a` is the first of `envoys`. */
   readonly comes: string;
   readonly envoys?: readonly FakeEnvoyOptions[];
   readonly good?: LastGood;
@@ -67,8 +67,9 @@ const moods: Readonly<Record<string, Mood>> = {
 };
 
 /**
- * The relay between a fake control plane and fake Envoys. `given` are the answers to each Envoy,
- * `heard` is what the control plane hears, `codes` those of the log, `kept` what is written.
+ * Draws the relay between a fake control plane and fake Envoys. `given` contains the answers to
+ * each Envoy, `heard$` what the control plane receives, `codes$` the codes of the log, and `kept$`
+ * the versions that are written.
  */
 function draw(
   m: RunHelpers,
@@ -98,7 +99,7 @@ function draw(
   };
 }
 
-/** Draws a stream of words: each word stands for itself. */
+/** Expects a stream of words: at each time, the words of that time. */
 function expectWords(
   m: RunHelpers,
   word$: Observable<string> | undefined,
@@ -116,7 +117,10 @@ function expectWords(
 
 const whole = (version: string) =>
   ['clusters', 'endpoints', 'listeners', 'routes'].map((type) => `${type} ${version}`);
-/** Endpoints and routes come again with what refers to them: Envoy waits for them. */
+/**
+ * Returns the resources of a change. Endpoints and routes are sent again after the resources that
+ * refer to them, because Envoy waits for them.
+ */
 const follows = (before: string, version: string) =>
   [
     ['clusters', 'endpoints'],
@@ -223,7 +227,7 @@ describe('xdsRelay', () => {
       };
       const { given, codes$, life$ } = draw(m, drawing);
       expectWords(m, given[1], { '60s': begins('1') });
-      // The connection has broken at 10 s, and an attempt fails half a second later.
+      // The connection breaks at 10 s, and an attempt fails half a second later.
       expectWords(m, codes$, {
         '5s': ['xds.connected'],
         '10.5s': ['xds.unavailable'],

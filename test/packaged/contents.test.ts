@@ -40,7 +40,7 @@ it.each(programs)(
     const ajv = new Ajv({ strict: false, schemas: [schema('spdx'), schema('jsf-0.82')] });
     addFormats.default(ajv);
     (require('ajv-formats-draft2019') as (ajv: Ajv) => void)(ajv);
-    ajv.addFormat('iri-reference', true); // that of the package refuses `git@host:path`
+    ajv.addFormat('iri-reference', true); // the format of ajv-formats-draft2019 refuses `git@host:path`
     const bom = JSON.parse(readFileSync(join(folder, `${name}.cdx.json`), 'utf8')) as {
       readonly metadata: {
         readonly component: {

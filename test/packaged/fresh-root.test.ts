@@ -16,7 +16,7 @@ import { leftOut } from '../support/left-out.ts';
 import { program } from '../support/e2e/program.ts';
 import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
-/** A Debian of the smallest kind, with what Node is linked with. It is made once, and kept. */
+/** The folder of a minimal Debian with the libraries of Node. It is made once, and kept. */
 const base = join(cacheDir(process.env), 'debian-root');
 const canMount = spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status === 0;
 
@@ -37,7 +37,10 @@ if (!canMount) leftOut('a fresh Debian with the executable: it needs mounts and 
 else if (!isPossible)
   leftOut('a fresh Debian with the executable: debootstrap and a mirror', 'a program');
 
-/** Over a root of its own, whose changes go with it; the folder of a rig is in it. */
+/**
+ * A script that runs a command over its own root, whose changes vanish with it. The folder of a rig
+ * is in that root.
+ */
 const enter = `set -e
 base=$0 work=$1 folder=$2
 shift 2
@@ -73,7 +76,7 @@ describe.runIf(isPossible)('in a fresh Debian without Node and Python', () => {
     copyFileSync(program[0], inRoot('pilot-agent'));
     copyFileSync(program[0].replace('-linux', '-guard-linux'), inRoot('pilot-agent-guard'));
     const start = inRoot('start.sh');
-    // The rig gives the program of this machine first, and then its arguments.
+    // The rig passes the program of this machine first, and then its arguments.
     writeFileSync(
       start,
       `#!/bin/sh

@@ -2,7 +2,10 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { limits } from '../support/limits.ts';
 
-/** The heart of an agent's life; with what is in this folder it takes some minutes. */
+/**
+ * The tests of the heart of an agent's life. Together with those in this folder they take some
+ * minutes.
+ */
 const core = [
   'start',
   'crash',
@@ -16,7 +19,7 @@ const core = [
   'exec',
   'xds-tls',
 ];
-/** They are about the build, the package or a helper's program, or run no agent. */
+/** The tests that are about the build, the package or a helper's program, or that run no agent. */
 const others = [
   'build',
   'package',
@@ -30,11 +33,11 @@ const others = [
   'guide',
   'demo',
 ];
-/** They load faults by NODE_OPTIONS, which the executable does not take. */
+/** The tests that load faults by NODE_OPTIONS, which the executable does not take. */
 const faulty = ['machine-faults', 'supervision', 'bugs', 'notices', 'chaos', 'launcher'];
 const paths = (names: readonly string[]) => names.map((name) => `test/e2e/${name}.test.ts`);
 
-/** Over the executable for this CPU: a part that CI runs, and all the rest. */
+/** Runs the tests over the executable for this CPU: a part that CI runs, and all the rest. */
 export default defineConfig({
   test: {
     env: { PILOT_AGENT_PROGRAM: `executable/pilot-agent-linux-${process.arch}` },

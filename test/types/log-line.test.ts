@@ -3,7 +3,7 @@ import { line } from '../../src/shared/log/log-line.ts';
 
 const uncalled = (write: () => unknown) => write;
 
-/** None of them is called: the compiler refuses each. */
+/** Shows lines that the compiler refuses. None of them is called. */
 it('a line that the catalogue does not have does not compile', () => {
   const refused = [
     // @ts-expect-error there is no such event
@@ -14,11 +14,11 @@ it('a line that the catalogue does not have does not compile', () => {
     uncalled(() => line('drain.ended', {}, 'late')),
     // @ts-expect-error it has one sentence
     uncalled(() => line('epoch.late', { epoch: 0 }, 'old')),
-    // @ts-expect-error its sentence is made of a number
+    // @ts-expect-error its sentence contains a number
     uncalled(() => line('agent.ready', {}, 'soon')),
     // @ts-expect-error its sentence is a message of Envoy
     uncalled(() => line('envoy.log', {}, 'warn')),
-    // @ts-expect-error its level follows from what it says
+    // @ts-expect-error its level follows from its event
     uncalled(() => line('epoch.started', {}, 'debug')),
   ];
   expect(refused).toHaveLength(7);

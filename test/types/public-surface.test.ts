@@ -50,7 +50,7 @@ import {
   type World,
 } from '../../src/index.ts';
 
-// The compiler decides here; at run time these tests only build streams that nobody subscribes to.
+// The compiler decides here. At run time these tests only build streams without subscribers.
 
 it('an agent is made of inputs, a policy and a world, and is a stream of transitions', () => {
   expectTypeOf(agent).parameters.toEqualTypeOf<[Inputs, RestartPolicy, World]>();
@@ -128,7 +128,7 @@ it('a proxy of one’s own gives all six of its answers as streams, and may chec
   expectTypeOf(silent).toEqualTypeOf<Proxy>();
 });
 
-it('a claim is only where the agent runs, an outcome only where it ends', () => {
+it('a claim is only when the agent runs, an outcome only when it ends', () => {
   expectTypeOf<Extract<AgentState, { phase: 'running' }>>().toHaveProperty('claim');
   expectTypeOf<Exclude<AgentState, { phase: 'running' }>>().not.toHaveProperty('claim');
   expectTypeOf<
@@ -152,7 +152,7 @@ it('a source is its changes and its reading', () => {
   >();
   expectTypeOf(hashFiles).returns.toEqualTypeOf<Observable<string>>();
   expectTypeOf(watchFiles).returns.toEqualTypeOf<Observable<SourceChange>>();
-  // @ts-expect-error a trigger is one of the three, no bare value
+  // @ts-expect-error a trigger is one of the three, not a bare value
   void composeSources({ changes$: of(1), reading$: NEVER });
 });
 

@@ -11,8 +11,8 @@ import {
   throttled,
 } from '../../src/index.ts';
 
-// The compiler decides on the settings of an agent. What a source is made of is refused when the
-// program runs, too: not everybody writes TypeScript.
+// The compiler checks the settings of an agent. The options of a source are checked at run time
+// too, because not all users write TypeScript.
 
 it('a setting of a kind that its flag does not have does not compile', () => {
   // @ts-expect-error a duration has a unit
@@ -21,7 +21,7 @@ it('a setting of a kind that its flag does not have does not compile', () => {
   const parsecs: AgentSettings = { minDelay: '10 parsecs' };
   // @ts-expect-error a port is a number
   const port: AgentSettings = { statusPort: true };
-  // @ts-expect-error there is no such way
+  // @ts-expect-error there is no such rotation
   const rotation: AgentSettings = { rotation: 'push' };
   // @ts-expect-error there is no such role
   const role: AgentSettings = { role: 'gateway' };

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** A resource that has one thing that is right, odd or wrong. */
+/** A resource with one thing that is right, odd or wrong. */
 export interface Case {
   readonly kind: string;
-  /** What is special about it; of its kind there is no other of this name. */
+  /** The special thing about it, a unique name among the cases of its kind. */
   readonly name: string;
   readonly spec: unknown;
 }
 
-/** What the verdicts on a case are found by. */
+/** Returns the key of a case in the verdicts. */
 export const keyOf = ({ kind, name }: Case): string => `${kind}: ${name}`;
 
 const folder = join(import.meta.dirname, 'cases');
@@ -24,7 +24,7 @@ export const cases: readonly Case[] = readdirSync(folder).flatMap((file) => {
   return Object.entries(specs).map(([name, spec]) => ({ kind, name, spec }));
 });
 
-/** The resource of a case, as it is written for Kubernetes and in a file. */
+/** Returns the resource of a case, as it is written for Kubernetes and in a file. */
 export function resourceOf({ kind, spec }: Case) {
   const isSecurity = [
     'PeerAuthentication',

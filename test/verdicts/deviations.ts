@@ -1,4 +1,4 @@
-/** Why pilot-discovery judges otherwise than Istio, and the cases of which that is so. */
+/** A reason why pilot-discovery decides differently from Istio, and the cases that it explains. */
 interface Deviation {
   readonly because: string;
   readonly cases: readonly string[];

@@ -22,7 +22,7 @@ interface Review {
   };
 }
 
-/** Asks the validating webhook of a real istiod about each case, and a real Kubernetes API. */
+/** Asks the validating webhook of a real istiod, and a real Kubernetes API, about each case. */
 export async function istioVerdicts(cases: readonly Case[]): Promise<Verdicts> {
   const kube = await startKubeServer();
   const port = await portsInARow(5);
@@ -56,7 +56,10 @@ async function schemaOn(kube: KubeApi, testCase: Case): Promise<string> {
   }
 }
 
-/** istiod looks at maps in an order of chance: it refuses what it refuses in one of so many. */
+/**
+ * The number of attempts. istiod reads maps in random order, so it may refuse a resource in only
+ * one of them.
+ */
 const attempts = 10;
 
 async function verdictOn(testCase: Case, port: number): Promise<Verdict> {

@@ -2,7 +2,7 @@ import { readResources } from '../../src/pilot-discovery/istio/documents/read-re
 import { type Case, resourceOf } from './cases.ts';
 import type { Verdict } from './verdicts.ts';
 
-/** What pilot-discovery says of a case in a file. Pure. */
+/** Returns the verdict of pilot-discovery on a case in a file. Pure. */
 export function ownVerdict(testCase: Case): Verdict {
   const place = { source: 'files', path: 'case.yaml', defaultNamespace: 'default' };
   const { flaws } = readResources(JSON.stringify(resourceOf(testCase)), place);

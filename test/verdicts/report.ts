@@ -3,7 +3,7 @@ import { isRefused, type Verdicts } from './verdicts.ts';
 
 const kindOf = (name: string) => name.split(':')[0] ?? '';
 
-/** The page that the script writes. Pure. */
+/** Returns the page that the script writes. Pure. */
 export function report(verdicts: Verdicts): string {
   const named = new Set(deviations.flatMap(({ cases }) => cases));
   const all = Object.entries(verdicts);

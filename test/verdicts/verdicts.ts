@@ -1,19 +1,19 @@
-/** Why it is refused, empty if it is taken; and what it warns of. */
+/** The reason of a refusal, which is empty if the resource is accepted; and the warnings. */
 export interface Verdict {
   readonly refused: string;
   readonly warnings: readonly string[];
 }
 
-/** What Istio's webhook says, and what a Kubernetes API says by Istio's schema. */
+/** The verdict of Istio's webhook, and that of a Kubernetes API by Istio's schema. */
 export interface IstioVerdict {
   readonly istiod: Verdict;
-  /** Empty if it is taken. */
+  /** The reason of a refusal; empty if the resource is accepted. */
   readonly schema: string;
 }
 
-/** By the keys of the cases. */
+/** The verdicts by the keys of the cases. */
 export type Verdicts = Readonly<Record<string, IstioVerdict>>;
 
-/** Istio refuses what its webhook refuses, and what does not fit its schema. */
+/** Whether Istio refuses a resource: its webhook refuses it, or it does not fit Istio's schema. */
 export const isRefused = ({ istiod, schema }: IstioVerdict): boolean =>
   istiod.refused !== '' || schema !== '';
