@@ -1,7 +1,7 @@
-/** Whose verdicts are compared: of what Envoy reads when it starts, or of what it is pushed. */
+/** The way by which Envoy gets files: it reads them when it starts, or SDS pushes them. */
 export type Way = 'restart' | 'push';
 
-/** A verdict of the agent that is not Envoy's, and why. */
+/** A verdict of the agent that differs from Envoy's, and the reason. */
 interface Deviation {
   readonly kind: string;
   readonly ways: readonly Way[];
@@ -12,7 +12,7 @@ const onlyEnvoy =
   'Node’s parser takes it, and Envoy’s does not: what Envoy says decides, by `--mode validate` or by its NACK';
 const password = 'the configuration may have its password: what `--mode validate` says decides';
 
-/** All of them. Whatever else differs is a fault. */
+/** All deviations. Any other difference is a fault. */
 export const deviations: readonly Deviation[] = [
   {
     kind: '101 certificates',

@@ -29,10 +29,10 @@ import {
 import { freePorts } from '../support/free-ports.ts';
 import type { CertificateKind } from './kinds.ts';
 
-/** Why Envoy does not take something; empty if it does. */
+/** The reason why Envoy refuses something; empty if it accepts it. */
 export type EnvoyVerdict = string;
 
-/** What Envoy says of one kind: of its pair, and of its roots. */
+/** The verdicts of Envoy about one kind: about its pair, and about its roots. */
 export interface KindVerdict {
   readonly pair: EnvoyVerdict;
   readonly roots: EnvoyVerdict;
@@ -72,7 +72,7 @@ function bootstrap(listeners: readonly object[], clusters: readonly unknown[] = 
   });
 }
 
-/** What `--mode validate` says of the files of each kind. */
+/** Resolves to the verdicts of `--mode validate` about the files of each kind. */
 export async function restartVerdicts(
   envoy: string,
   kinds: readonly CertificateKind[],
@@ -139,7 +139,7 @@ export async function restartVerdicts(
   }
 }
 
-/** What a running Envoy answers when it is given each kind over SDS, unchecked. */
+/** Resolves to the answers of a running Envoy that receives each kind over SDS, unchecked. */
 export async function pushVerdicts(
   envoy: string,
   kinds: readonly CertificateKind[],

@@ -14,7 +14,10 @@ type Terms = Partial<Pick<CertificateTerms, 'notBefore' | 'notAfter' | 'version'
 const day = 86_400_000;
 const bom = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Kinds of file that people mount, good and bad, valid for a day around `now` (ms since 1970). */
+/**
+ * Returns kinds of file that people mount, good and bad, valid for a day around `now` (ms since
+ * 1970).
+ */
 export function certificateKinds(now: number): readonly CertificateKind[] {
   const numbers = { serial: 0 };
   const times = { notBefore: now - day, notAfter: now + day };

@@ -1,17 +1,20 @@
 import { type KeyObject, sign } from 'node:crypto';
 
-/** What is in a certificate. Times in ms since 1970. */
+/** The content of a certificate. Times are in ms since 1970. */
 export interface CertificateTerms {
   readonly subject: string;
   readonly issuer: string;
   readonly publicKey: KeyObject;
-  /** An EC key, which signs by ECDSA with SHA-256. */
+  /** An EC key, which signs with ECDSA and SHA-256. */
   readonly signer: KeyObject;
   readonly serial: number;
   readonly notBefore: number;
   readonly notAfter: number;
   readonly isAuthority: boolean;
-  /** Version 1 has no extensions by rights, but OpenSSL does not mind. */
+  /**
+   * The version of the certificate. Version 1 has no extensions by its definition, but OpenSSL
+   * accepts them.
+   */
   readonly version?: 1 | 3;
 }
 
@@ -26,9 +29,9 @@ const tag = {
   sequence: 0x30,
   set: 0x31,
 } as const;
-/** RFC 5280 §4.1: the version, and the extensions. */
+/** The ASN.1 tags of the version, and of the extensions (RFC 5280 §4.1). */
 const [version, extensions] = [0xa0, 0xa3];
-/** GeneralName (RFC 5280 §4.2.1.6). */
+/** The ASN.1 tags of a GeneralName (RFC 5280 §4.2.1.6). */
 const [dnsName, ipAddress] = [0x82, 0x87];
 
 const oid = {
@@ -66,8 +69,8 @@ function bits(content: Buffer): Buffer {
 }
 
 /**
- * A certificate for localhost and 127.0.0.1 as DER. Made by hand, for a public key may be of a kind
- * that no library would certify.
+ * Returns a certificate for localhost and 127.0.0.1 as DER. The code builds it by hand, because no
+ * library would certify some kinds of public key.
  */
 export function madeCertificate({
   subject,
@@ -103,7 +106,7 @@ export function madeCertificate({
   return sequence(toBeSigned, algorithm, bits(sign('sha256', toBeSigned, signer)));
 }
 
-/** A text of PEM, 64 characters a line. */
+/** Returns content as PEM, with 64 characters a line. */
 export function pem(label: string, content: Buffer): string {
   return `-----BEGIN ${label}-----\n${content.toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END ${label}-----\n`;
 }

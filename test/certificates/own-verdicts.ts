@@ -4,7 +4,10 @@ import type { Way } from './deviations.ts';
 import type { KindVerdict } from './envoy-verdicts.ts';
 import type { CertificateKind } from './kinds.ts';
 
-/** What the agent says of a kind; empty if it takes it. Before a restart it checks pairs alone. */
+/**
+ * Returns the verdict of the agent about a kind; empty if it accepts it. Before a restart the agent
+ * checks only pairs.
+ */
 export function ownVerdict(
   { chain, key, roots }: CertificateKind,
   now: number,

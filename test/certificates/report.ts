@@ -3,10 +3,12 @@ import type { KindVerdict } from './envoy-verdicts.ts';
 import type { CertificateKind } from './kinds.ts';
 import { ownVerdict } from './own-verdicts.ts';
 
-/** What Envoy says of each kind. */
+/** The verdicts of Envoy about each kind. */
 export type Verdicts = Readonly<Record<string, Readonly<Record<Way, KindVerdict>>>>;
 
-/** What is compared: before a restart the agent looks at pairs alone, and Envoy at all. */
+/**
+ * The compared verdicts. Before a restart the agent checks only pairs, and Envoy checks all files.
+ */
 export const columns = [
   { way: 'restart', part: 'pair' },
   { way: 'push', part: 'pair' },
@@ -15,7 +17,7 @@ export const columns = [
 
 const words = (verdict: string) => (verdict === '' ? 'ok' : 'refused');
 
-/** A page about all kinds, in Markdown. */
+/** Returns a page about all kinds, in Markdown. */
 export function report(kinds: readonly CertificateKind[], verdicts: Verdicts, now: number): string {
   const rows = kinds.map((kind) => {
     const agentVerdict = ownVerdict(kind, now);

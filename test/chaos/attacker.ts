@@ -1,7 +1,7 @@
 /**
- * `node --import tsx test/chaos/attacker.ts STATUS_PORT METRICS_PORT` is a neighbour who means
- * harm: another container of the pod, and the application behind the scrapes. It does not stop
- * before it is killed, and prints `ready`, then what should never happen.
+ * `node --import tsx test/chaos/attacker.ts STATUS_PORT METRICS_PORT` attacks an agent like a
+ * hostile neighbour: another container of the pod, and the application behind the scrapes. It runs
+ * until it is killed. It prints `ready`, then each thing that should never happen.
  */
 import { spawn } from 'node:child_process';
 import { createServer, get, request } from 'node:http';
@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const [statusPort = 0, metricsPort = 0] = process.argv.slice(2).map(Number);
 
-/** As many names of metrics as fit in 10 MiB. */
+/** The text of 150,000 metrics, just below the limit of 10 MiB. */
 const names = Array.from(
   { length: 150_000 },
   (_, n) => `metric_of_the_application_with_a_long_name_${n}{of="${n}"} 1\n`,
 ).join('');
-/** What took a quadratic expression seconds. */
+/** Lines for which a quadratic regular expression needed seconds. */
 const blanks = `a${' '.repeat(100_000)}!\n`.repeat(20);
 let answers = 0;
 createServer((_, response) => response.end(answers++ % 4 === 3 ? blanks : names)).listen(
@@ -22,7 +22,7 @@ createServer((_, response) => response.end(answers++ % 4 === 3 ? blanks : names)
   '127.0.0.1',
 );
 
-/** Many scrapes at once, which do not share an answer. */
+/** Sends 16 scrapes at once every 2 s. Their timeouts differ, so they do not share an answer. */
 async function scrape(): Promise<never> {
   for (;;) {
     for (let number = 1; number <= 16; number += 1) {
@@ -35,7 +35,10 @@ async function scrape(): Promise<never> {
   }
 }
 
-/** What only this machine may ask, from where Envoy passes on what has come from outside. */
+/**
+ * Sends requests that only local clients may send, from 127.0.0.6: Envoy uses this address for
+ * traffic from outside.
+ */
 async function order(): Promise<never> {
   for (;;) {
     for (const path of ['/quitquitquit', '/drain', '/restart', '/logging?level=off']) {
@@ -51,8 +54,8 @@ async function order(): Promise<never> {
 }
 
 /**
- * Asks each abstract socket of an Envoy to terminate: the length of a message, and the message, a
- * request to terminate, as Envoy's `hot_restart.proto` has it.
+ * A Python program that sends a request to terminate to each abstract socket of an Envoy. A message
+ * has its length first, and then the request as in Envoy's `hot_restart.proto`.
  */
 const terminate = `import re, socket, time
 while True:

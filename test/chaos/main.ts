@@ -12,9 +12,9 @@ const options = {
   seed: { type: 'string' },
   minutes: { type: 'string' },
   events: { type: 'string' },
-  /** An attacker is beside the agent. */
+  /** Whether an attacker runs beside the agent. */
   hostile: { type: 'boolean', default: false },
-  /** Goes on behind the events of this seed that the results know, and adds to them. */
+  /** Continues after the events of this seed that the results contain, and adds to the results. */
   resume: { type: 'boolean', default: false },
   /** Keeps the results, and writes the report. */
   write: { type: 'boolean', default: false },

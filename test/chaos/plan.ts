@@ -1,8 +1,8 @@
 import { seeded } from './seeded.ts';
 
-/** How often each kind of event comes, against the others. */
+/** The weight of each kind of event: how often it comes in relation to the others. */
 const weights = {
-  /** A new pair, by renames. */
+  /** A new pair, written by renames. */
   good: 8,
   'does not parse': 2,
   'does not match': 2,
@@ -10,7 +10,7 @@ const weights = {
   /** SIGKILL for the newest Envoy, or the oldest. */
   'kill newest': 2,
   'kill oldest': 2,
-  /** A new pair, and SIGKILL for the child that comes of it, `ms` after it is seen. */
+  /** A new pair, and SIGKILL for the child that it starts, `ms` after the child is seen. */
   'kill at birth': 3,
   /** A new pair, and SIGKILL for the parent, `ms` after its child is LIVE. */
   'kill parent': 2,
@@ -21,15 +21,15 @@ const weights = {
   'slow admin': 1,
   'hanging admin': 1,
   'full disk': 1,
-  /** A new pair while the agent does not listen, and more events than the kernel keeps for it. */
+  /** A new pair while the agent is stopped, and more events than the kernel keeps for it. */
   'lost events': 1,
   SIGHUP: 2,
   SIGUSR1: 1,
   /** SIGSTOP for the agent, and SIGCONT after `ms`. */
   'stop agent': 1,
-  /** SIGTERM for the agent, and a new one. */
+  /** SIGTERM for the agent, and then a new agent. */
   'end agent': 1,
-  /** SIGKILL for the agent, and a new one. */
+  /** SIGKILL for the agent, and then a new agent. */
   'kill agent': 1,
 } as const;
 
@@ -37,9 +37,12 @@ export type ChaosKind = keyof typeof weights;
 
 export interface ChaosEvent {
   readonly kind: ChaosKind;
-  /** How long it takes, or after how long it happens. In ms. */
+  /**
+   * In ms: how long the event takes, or the time after which it happens. `kill check` kills once
+   * more for each full second.
+   */
   readonly ms: number;
-  /** From its end to the next event. In ms. */
+  /** The time from its end to the next event. In ms. */
   readonly pause: number;
 }
 
@@ -54,7 +57,7 @@ const longest: Partial<Record<ChaosKind, number>> = {
   'stop agent': 1_000,
 };
 
-/** An endless row of events, the same one for the same seed, without the first `skipped`. */
+/** Yields events without an end, the same ones for the same seed, without the first `skipped`. */
 export function* plan(seed: number, skipped = 0): Generator<ChaosEvent, never> {
   const random = seeded(seed);
   const kinds = Object.entries(weights).flatMap(([kind, weight]) =>

@@ -2,10 +2,10 @@ import type { ChaosReport } from './run-chaos.ts';
 
 type Figures = Omit<ChaosReport, 'log'>;
 
-/** What came of each seed, over all runs of it. */
+/** The figures of each seed, over all its runs. */
 export type Results = Readonly<Record<string, Figures>>;
 
-/** The figures of a run that went on behind another one, together with those of that one. */
+/** Adds the figures of a run to those of the run that it continued. */
 export function plus(before: Figures | undefined, now: Figures): Figures {
   if (before === undefined) return now;
   const kinds = new Set([
@@ -32,7 +32,7 @@ export function plus(before: Figures | undefined, now: Figures): Figures {
   };
 }
 
-/** A page about all seeds, in Markdown. */
+/** Returns a page about all seeds, in Markdown. */
 export function report(results: Results, machine: string): string {
   const seeds = Object.entries(results);
   const all = seeds.map(([, figures]) => figures).reduce((sum, figures) => plus(sum, figures));

@@ -13,61 +13,68 @@ import { checkerOf, envoysOf, needsOf, setStage } from './stage.ts';
 export interface Chaos {
   readonly seed: number;
   readonly events: number;
-  /** So many events of the seed have been played before. */
+  /** The number of events of the seed that earlier runs played. */
   readonly skipped?: number;
-  /** No event begins after so many ms. */
+  /** No event begins after this time. In ms. */
   readonly duration?: number;
-  /** An attacker is beside the agent. */
+  /** Whether an attacker runs beside the agent. */
   readonly hostile?: boolean;
   readonly onEvent?: (text: string) => void;
 }
 
 export interface ChaosReport {
-  /** What should never have happened, in words. */
+  /** Things that should never happen, in words. */
   readonly violations: readonly string[];
   readonly minutes: number;
   readonly events: number;
   readonly requests: number;
-  /** Of requests, each while an Envoy was dead or stopped by the hand of chaos. */
+  /**
+   * The number of failed requests that are excused: chaos had killed or stopped an Envoy or the
+   * agent, or had put a bad file on disk while an Envoy started.
+   */
   readonly excused: number;
   readonly epochs: number;
   readonly rescues: number;
-  /** In ms: from when it was known that no hot restart would do to LIVE. */
+  /**
+   * In ms: the longest time from `epoch.standalone`, when a hot restart is impossible, until the
+   * epoch is LIVE.
+   */
   readonly longestRescue: number;
   /**
-   * In ms: the longest time without an answer after each kind of event, from when the agent could
-   * act, and without the pauses of a crash loop.
+   * In ms: the longest time without an answer after each kind of event. It begins when the agent
+   * can act, and does not include the pauses of a crash loop.
    */
   readonly longestOutages: Readonly<Partial<Record<ChaosKind, number>>>;
-  /** In ms: the longest time from a good pair on disk to its being served. */
+  /** In ms: the longest time from a good pair on disk until it is served. */
   readonly longestRotation: number;
   readonly mostMemory: number;
   readonly mostFiles: number;
-  /** What the agents have written, for a look at what went wrong. */
+  /** The output of the agents, to find the cause of a violation. */
   readonly log: string;
 }
 
-/** All in ms. Generous: it may be a busy machine. */
+/** In ms. Generous limits, for a busy machine. */
 const served = 25_000;
 const outage = 3_000;
-/** A new agent waits for the locks, the files and the processes of the one before. */
+/** In ms. A new agent waits for the locks, the files and the processes of the one before. */
 const restart = 10_000;
 const calm = 1_500;
 const look = 100;
 const mostMemory = 160 << 20;
 const mostFiles = 80;
-/** Of 16 scrapes at once: the scraper, the application and Envoy. */
+/** The files of 16 scrapes at once: connections to the scraper, the application and Envoy. */
 const filesOfAttack = 48;
 /**
- * A child lives so long without its parent, and with nothing good on disk no other takes its place.
+ * In ms: how long a child lives without its parent. If there is no good pair on disk, no other
+ * Envoy takes its place.
  */
 const doom = 12_000;
-/** A reading without an event comes after so many ms at the latest. */
+/** In ms: the longest time until the agent reads its files without an event. */
 const net = 62_000;
 
 /**
- * Plays the events of a seed on a real agent over a real Envoy, and checks all the time what must
- * always hold.
+ * Plays the events of a seed on a real agent over a real Envoy. Checks all the time the conditions
+ * that must always hold.
  */
 export async function runChaos({
   seed,
@@ -99,15 +106,21 @@ export async function runChaos({
     onEvent(`!! ${text}`);
   };
 
-  /** The pair on disk, if it is good, and since when the agent could know. */
+  /**
+   * The good pair on disk, and the time since when the agent could know it; undefined if the pair
+   * on disk is bad.
+   */
   let wanted: { readonly serial: string; since: number; isOver: boolean } | undefined = {
     serial: rig.issued.serial,
     since: 0,
     isOver: false,
   };
-  /** Something is being done that nobody could serve in spite of. */
+  /** The number of actions under way during which no agent could serve. */
   let interfering = 0;
-  /** An Envoy was killed or stopped, or the agent: until all is calm again, requests may fail. */
+  /**
+   * Whether requests may fail: an Envoy or the agent was killed or stopped, or an Envoy may have
+   * read a bad file. It lasts until all is calm again.
+   */
   let disturbed = true;
   let stoppedUntil = 0;
   let doomedUntil = 0;
@@ -137,8 +150,8 @@ export async function runChaos({
     wanted = { serial: issued.serial, since: now() + from, isOver: false };
   }
   /**
-   * Puts a bad file on disk. Where an Envoy comes up or is about to, it may read what nobody has
-   * checked: docs/explain/limits.md.
+   * Puts a bad file on disk. If an Envoy starts or is about to start, it may read a file that was
+   * not checked: docs/explain/limits.md.
    */
   function spoil(write: () => void): void {
     const last = (...events: readonly string[]) =>
@@ -162,7 +175,7 @@ export async function runChaos({
       // It has ended already.
     }
   }
-  /** The Envoys in the order of their start. */
+  /** Returns the Envoys in the order of their start. */
   const envoys = () => {
     const started = agent()
       .log()
@@ -189,7 +202,7 @@ export async function runChaos({
 
   function check(serial: string | undefined): void {
     const baseIds = envoysOf(rig);
-    // One that is stopped cannot end, nor tell its parent to.
+    // A stopped Envoy cannot end, and cannot make its parent end.
     const limit = new Set(baseIds.values()).size > 1 || now() < stoppedUntil ? 3 : 2;
     if (baseIds.size > limit) complain(`${baseIds.size} Envoys, ${limit} may be`);
     const { memory, files } = needsOf(agent().pid);
@@ -347,8 +360,8 @@ export async function runChaos({
           await eventually(() => rig.envoys().length === 0, { within: 3_000 }).catch(() =>
             complain('Envoys are left'),
           );
-          // What is on disk is what the next one begins with, and the first Envoy is not forgiven a
-          // bad pair.
+          // The next agent starts with the pair on disk, and its first Envoy would fail with a bad
+          // pair.
           await rotate();
           running = start();
           agents.push(running);
@@ -392,7 +405,7 @@ export async function runChaos({
     const lines = agents.flatMap((each) => each.log());
     for (const harm of attacker?.harm() ?? []) complain(`the attacker: ${harm}`);
     for (const [index, { event, epoch, by }] of lines.entries()) {
-      // The child that chaos has killed may have closed its parent's admin endpoint before.
+      // A child that chaos killed may have closed the admin endpoint of its parent before.
       const hasLostChild = lines
         .slice(0, index)
         .some((line) => line.event === 'epoch.failed' && Number(line.epoch) > Number(epoch));
@@ -424,7 +437,7 @@ export async function runChaos({
   }
 }
 
-/** How long each rescue took that came to its end. */
+/** Returns the duration of each rescue that was completed, in ms. */
 function rescuesOf(agent: RunningAgent): readonly number[] {
   const standaloneSince = new Map<unknown, number>();
   return agent.log().flatMap(({ event, epoch, time }) => {

@@ -1,5 +1,6 @@
 /**
- * Random numbers from 0 up to, but not including, 1, the same ones for the same seed (mulberry32).
+ * Returns a function that returns random numbers from 0 up to, but not including, 1. The same seed
+ * gives the same numbers (mulberry32).
  */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;

@@ -19,22 +19,28 @@ import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 
 /**
- * What is done to the surroundings of an agent: its admin endpoint, its disk, the events of its
- * files.
+ * The surroundings of an agent that chaos changes: its admin endpoint, its disk, the events of its
+ * files, and an attacker.
  */
 export interface Stage {
-  /** Its folder is a file system of its own, which can be full. */
+  /** Whether the folder of the agent is a file system of its own, which can be full. */
   readonly ownDisk: boolean;
-  /** For `ms` the agent finds an admin endpoint that answers late by `delay`, or never. */
+  /**
+   * For `ms`, gives the agent an admin endpoint that answers late by `delay`, or never if `delay`
+   * is Infinity.
+   */
   bendAdmin(ms: number, delay: number): Promise<void>;
-  /** For `ms` there is no room for anything. */
+  /** For `ms`, leaves no room on the disk. */
   fillDisk(ms: number): Promise<void>;
   /**
-   * More events in the folder of the certificates than the kernel keeps for somebody who does not
-   * listen.
+   * Causes more events in the folder of the certificates than the kernel keeps for a stopped
+   * process.
    */
   flood(): void;
-  /** Somebody else means harm, until the stage is no more; as another user where that can be. */
+  /**
+   * Starts an attacker, which runs until the stage is disposed. It is another user if that is
+   * possible.
+   */
   attack(): Promise<Attacker>;
   dispose(): void;
 }
@@ -42,7 +48,7 @@ export interface Stage {
 interface Attacker {
   /** Names the attacker's metrics to the agent. */
   readonly target: NodeJS.ProcessEnv;
-  /** What it has been let do, in words. */
+  /** Returns the harm that the attacker could do, in words. */
   harm(): readonly string[];
 }
 
@@ -101,7 +107,8 @@ export function setStage(rig: Rig): Stage {
       const most = Number(read('/proc/sys/fs/inotify/max_queued_events')) || 16_384;
       const names = [0, 1].map((index) => join(rig.certDir, `.flood-${index}`));
       writeFileSync(names[0] ?? '', '');
-      // Two events each, and no two alike after each other, which the kernel would take for one.
+      // Each rename causes two events. Two equal events in a row would become one in the kernel, so
+      // each event differs from the one before.
       for (let index = 0; index < most; index++)
         renameSync(names[index % 2] ?? '', names[(index + 1) % 2] ?? '');
       for (const name of names) rmSync(name, { force: true });
@@ -145,8 +152,8 @@ export function setStage(rig: Rig): Stage {
 }
 
 /**
- * The processes of a rig that are Envoys, or on the way to be one, by their base ids; not those
- * that only check a configuration.
+ * Returns the processes of a rig that are Envoys, or will become one, with their base ids. Leaves
+ * out those that only check a configuration.
  */
 export function envoysOf(rig: Rig): ReadonlyMap<number, string> {
   const baseIds = new Map<number, string>();
@@ -158,12 +165,15 @@ export function envoysOf(rig: Rig): ReadonlyMap<number, string> {
   return baseIds;
 }
 
-/** The process that checks a configuration, while there is one. */
+/** Returns the process that checks a configuration; undefined if there is none. */
 export function checkerOf(rig: Rig): number | undefined {
   return rig.envoys().find((pid) => read(`/proc/${pid}/cmdline`).endsWith('\0--mode\0validate\0'));
 }
 
-/** How many descriptors a process has open, and how many bytes it holds in memory. */
+/**
+ * Returns the number of open descriptors of a process, and its memory in bytes; 0 and 0 if it has
+ * ended.
+ */
 export function needsOf(pid: number): { readonly files: number; readonly memory: number } {
   try {
     const memory = 1_024 * Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);

@@ -3,17 +3,17 @@ import type { Target } from './plan.ts';
 /** The status of a target during a time. */
 interface Period {
   readonly status: number;
-  /** By `performance.now()`; Infinity while it lasts. */
+  /** The time of its end by `performance.now()`; Infinity while it lasts. */
   readonly end: number;
 }
 
 /** The statuses that the edits so far explain, by target. */
 export interface Allowed {
-  /** An edit may now change a target to this status. */
+  /** Allows this status for a target from now on, because an edit may change it to that. */
   mayBecome(target: Target, status: number): void;
-  /** A target has this status; others end so many ms from now. */
+  /** Records that a target has this status. Other statuses end `grace` ms from now. */
   has(target: Target, status: number, grace: number): void;
-  /** Whether a status is explained for a request whose connection was opened at a moment. */
+  /** Whether a status is explained for a request whose connection was opened at `since`. */
   explains(target: Target, status: number, since: number): boolean;
 }
 

@@ -3,24 +3,30 @@ import { Agent as SecureAgent, request as requestSecurely } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Target } from './plan.ts';
 
-/** An answer; status 0 if there is none. Then, and from 500 on, it has a reason. */
+/**
+ * An answer. Its status is 0 if there is no answer. It has a reason if the status is 0, or 500 or
+ * more.
+ */
 export interface Asked {
   readonly status: number;
   readonly why: string;
-  /** Whether it came over a connection of an earlier request. */
+  /** Whether it came over the connection of an earlier request. */
   readonly reused: boolean;
-  /** The serial number of the certificate that was shown; '' without TLS. */
+  /** The serial number of the certificate that the server showed; '' without TLS. */
   readonly certificate: string;
 }
 
-/** Where a target is asked. */
+/** The port for requests to a target. */
 export interface Door {
   readonly port: number;
-  /** The root of the certificate that must be shown; undefined without TLS. */
+  /** The root of the certificate that the server must show; undefined without TLS. */
   readonly root: string | undefined;
 }
 
-/** Asks once. A request that met the close of a kept connection is sent once more. */
+/**
+ * Sends a request. Sends it once more if there is no answer on a kept connection, which may have
+ * been closed.
+ */
 export async function askOnce(door: Door, host: string, agent: Agent | false): Promise<Asked> {
   const first = await attempt(door, host, agent);
   return first.status === 0 && first.reused ? attempt(door, host, agent) : first;
@@ -35,7 +41,7 @@ const attempt = ({ port, root }: Door, host: string, agent: Agent | false): Prom
       done({ status, why, reused: clientRequest.reusedSocket, certificate });
     };
     const options = { host: '127.0.0.1', port, headers: { host }, agent, timeout: 20_000 };
-    // The certificate is that of the machine of the test, whatever the host.
+    // The certificate is for the machine of the test, not for the host.
     const identity = { servername: host, ca: root, checkServerIdentity: () => undefined };
     const ask = root === undefined ? request : requestSecurely;
     const clientRequest = ask({ ...options, ...identity }, (response) => {
@@ -55,14 +61,17 @@ const attempt = ({ port, root }: Door, host: string, agent: Agent | false): Prom
       .end();
   });
 
-/** A request under load. */
+/** An answer under load. */
 export interface Answered extends Asked {
   readonly target: Target;
-  /** When its connection was opened, by `performance.now()`. */
+  /** The time at which its connection was opened, by `performance.now()`. */
   readonly since: number;
 }
 
-/** An old connection may have the configuration from when it was opened, so it is not kept long. */
+/**
+ * The number of requests on one connection. An old connection may have the configuration from when
+ * it was opened, so it is not kept long.
+ */
 const requestsPerConnection = 50;
 
 interface Load {

@@ -2,13 +2,13 @@ import type { MeshState } from './plan.ts';
 
 /** The ports that the folder names. */
 export interface FolderPorts {
-  /** Of each service, at the sidecar of the client. */
+  /** The port of each service, at the sidecar of the client. */
   readonly service: number;
-  /** Of the gateway, for HTTP. */
+  /** The port of the gateway for HTTP. */
   readonly gateway: number;
-  /** Of the gateway, for HTTPS. */
+  /** The port of the gateway for HTTPS. */
   readonly https: number;
-  /** Of the application behind all services but `echo.mesh`. */
+  /** The port of the application behind all services except `echo.mesh`. */
   readonly application: number;
 }
 
@@ -46,7 +46,7 @@ metadata: { name: ${name}, namespace: ${namespace} }
 spec: { selector: { matchLabels: { ${labels} } }, action: DENY, rules: [${rule}] }
 `;
 
-/** The files of a state by name, beside those of the two sidecars. */
+/** Returns the files of a state by name, without those of the two sidecars. */
 export function filesOf(state: MeshState, ports: FolderPorts): ReadonlyMap<string, string> {
   const hosts = Object.entries(state.hosts);
   const served = hosts.filter(([, { served }]) => served).map(([name]) => `${name}.example.com`);

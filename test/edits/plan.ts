@@ -4,34 +4,34 @@ import { seeded } from '../chaos/seeded.ts';
 const names = ['a', 'b'] as const;
 type Name = (typeof names)[number];
 
-/** What a VirtualService does with the requests of a host, and their status then. */
+/** The actions of a VirtualService for requests of a host, and the status of each action. */
 const actions = { forward: 200, answer: 418, fault: 429 } as const;
 type Action = keyof typeof actions;
 
 interface HostState {
-  /** Whether `exportTo` of its service has the namespace of the client. */
+  /** Whether `exportTo` of its service contains the namespace of the client. */
   readonly exported: boolean;
-  /** Whether `egress` of the client's Sidecar has it. */
+  /** Whether `egress` of the client's Sidecar contains it. */
   readonly imported: boolean;
   readonly inMesh: Action;
-  /** Whether a server of the Gateway has it. */
+  /** Whether a server of the Gateway contains it. */
   readonly served: boolean;
   readonly atGateway: Action;
   /** Whether an AuthorizationPolicy of the gateway denies it. */
   readonly denied: boolean;
 }
 
-/** All that the folder says at one moment. */
+/** The content of the folder at one moment. */
 export interface MeshState {
   readonly hosts: Readonly<Record<Name, HostState>>;
   /** Whether an AuthorizationPolicy denies all requests to `echo.mesh`. */
   readonly echoDenied: boolean;
   readonly mtls: 'STRICT' | 'PERMISSIVE';
-  /** Edits that change no answer. */
+  /** The numbers of edits that change no answer. */
   readonly renamed: number;
   readonly labelled: number;
   readonly more: number;
-  /** How often the gateway has got another certificate. */
+  /** How often the gateway got another certificate. */
   readonly rotated: number;
 }
 
@@ -53,10 +53,10 @@ export const firstState: MeshState = {
   rotated: 0,
 };
 
-/** A host, and the proxy through which clients ask for it. */
+/** A host, and the proxy through which clients send it requests. */
 export type Target = `${'sidecar' | 'gateway' | 'HTTPS'} ${string}`;
 
-/** The status of each target in a state. */
+/** Returns the status of each target in a state. */
 export function statuses({ hosts, echoDenied }: MeshState): ReadonlyMap<Target, number> {
   const echo = echoDenied ? 403 : 200;
   return new Map<Target, number>([
@@ -78,20 +78,20 @@ export function statuses({ hosts, echoDenied }: MeshState): ReadonlyMap<Target, 
   ]);
 }
 
-/** One edit of the folder: what it is, and the state after it. */
+/** One edit of the folder: its description, and the state after it. */
 export interface Edit {
   readonly what: string;
   readonly after: MeshState;
 }
 
-/** What an edit may change: a target, and its status before and after. */
+/** A change by an edit: a target, and its status before and after. */
 export interface Change {
   readonly target: Target;
   readonly before: number;
   readonly after: number;
 }
 
-/** Returns what differs between two states; nothing else may change. */
+/** Returns the targets whose status differs between two states; no other status may change. */
 export function changesOf(before: MeshState, after: MeshState): readonly Change[] {
   const next = statuses(after);
   return [...statuses(before)].flatMap(([target, status]) => {
@@ -100,7 +100,7 @@ export function changesOf(before: MeshState, after: MeshState): readonly Change[
   });
 }
 
-/** How often each kind of edit comes, against the others. */
+/** The weight of each kind of edit: how often it comes in relation to the others. */
 const weights = {
   exportTo: 3,
   egress: 3,
@@ -118,7 +118,7 @@ const weights = {
 
 type Kind = keyof typeof weights;
 
-/** An endless row of edits, the same one for the same seed. */
+/** Yields edits without an end, the same ones for the same seed. */
 export function* plan(seed: number): Generator<Edit, never> {
   const random = seeded(seed);
   const kinds = Object.entries(weights).flatMap(([kind, weight]) =>
@@ -136,7 +136,8 @@ export function* plan(seed: number): Generator<Edit, never> {
   let state = firstState;
   for (;;) {
     let edit = draw(state);
-    // Most edits of a host that another edit hides would change no answer.
+    // Without further draws, most edits of a host would be hidden by another edit, and change no
+    // answer.
     for (let count = 0; count < redraws && isHidden(state, edit); count++) edit = draw(state);
     state = edit.after;
     yield edit;

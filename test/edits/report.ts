@@ -3,7 +3,7 @@ import type { EditsReport } from './run-edits.ts';
 /** The figures of the last run of each seed. */
 export type Results = Readonly<Record<string, EditsReport>>;
 
-/** A page about all seeds, in Markdown. */
+/** Returns a page about all seeds, in Markdown. */
 export function report(results: Results, machine: string): string {
   const seeds = Object.entries(results);
   const rows = seeds.map(

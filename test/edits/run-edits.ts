@@ -5,19 +5,19 @@ import { type Change, changesOf, firstState, plan, statuses, type Target } from 
 import { drainSeconds, type Stage, startStage } from './stage.ts';
 
 export interface EditsReport {
-  /** Requests whose status no edit explains, and other things that should not be. */
+  /** Requests whose status no edit explains, and other things that should not happen. */
   readonly violations: readonly string[];
   readonly edits: number;
-  /** Edits that change no answer. */
+  /** The number of edits that change no answer. */
   readonly neutral: number;
   readonly requests: number;
   /** Requests by status. */
   readonly byStatus: Readonly<Record<string, number>>;
   /** Edits by kind. */
   readonly byKind: Readonly<Record<string, number>>;
-  /** From the write of a file to the first answer by it: the longest. In ms. */
+  /** The longest time from the write of a file to the first answer that it changes. In ms. */
   readonly slowestEffect: number;
-  /** From the write of a certificate to the first connection with it: the longest. In ms. */
+  /** The longest time from the write of a certificate to the first connection with it. In ms. */
   readonly slowestRotation: number;
   readonly seconds: number;
 }
@@ -28,16 +28,19 @@ interface EditsOptions {
   readonly onEdit?: (text: string) => void;
 }
 
-/** So many answers in a row show that an edit is in effect. */
+/** The number of answers in a row that shows that an edit is in effect. */
 const inARow = 5;
-/** A connection that was opened just before may still have the state before. In ms. */
+/**
+ * A connection may still have the state before an edit if it was opened less than this time after
+ * the edit was in effect. In ms.
+ */
 const grace = 500;
 /** The time that an edit without an effect gets before the next one. In ms. */
 const quiet = 400;
-/** Between requests of one client. In ms. */
+/** The pause between requests of one client. In ms. */
 const pause = 25;
 
-/** Edits a folder under load. Each request counts whose status no edit explains. */
+/** Edits a folder under load. Each request whose status no edit explains is a violation. */
 export async function runEdits({
   seed,
   edits,
@@ -132,18 +135,21 @@ async function allAnswer(stage: Stage): Promise<boolean> {
   return (await Promise.all(answers)).every((isRight) => isRight);
 }
 
-/** Resolves to the moment of the first answer by an edit, once several in a row have it. */
+/**
+ * Resolves to the time of the first answer with the status after an edit, when several in a row
+ * have it.
+ */
 const inEffect = (stage: Stage, { target, after }: Change): Promise<number | undefined> =>
   firstInARow(async () => (await ask(stage, target)) === after);
 
-/** Resolves to the moment of the first new connection with a certificate, once several have it. */
+/** Resolves to the time of the first new connection with a certificate, when several have it. */
 const isShown = (stage: Stage, serial: string): Promise<number | undefined> =>
   firstInARow(async () => {
     const host = 'steady.example.com';
     return (await askOnce(stage.doorOf(`HTTPS ${host}`), host, false)).certificate === serial;
   });
 
-/** Resolves to the moment of the first of several answers in a row; undefined after a minute. */
+/** Resolves to the time of the first of several answers in a row; undefined after a minute. */
 async function firstInARow(isAnswered: () => Promise<boolean>): Promise<number | undefined> {
   const end = performance.now() + 60_000;
   let [row, first] = [0, 0];

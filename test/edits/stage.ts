@@ -14,37 +14,40 @@ import { filesOf } from './folder.ts';
 import type { Door } from './client.ts';
 import type { MeshState, Target } from './plan.ts';
 
-/** A control plane, two sidecars and a gateway over a folder: real ones. */
+/** A real control plane, two real sidecars and a real gateway over a folder. */
 export interface Stage {
   readonly doorOf: (target: Target) => Door;
-  /** The files of a state by name, beside those of the two sidecars. */
+  /** Returns the files of a state by name, without those of the two sidecars. */
   readonly filesOf: (state: MeshState) => ReadonlyMap<string, string>;
-  /** Writes the files of a state, each by a rename, and removes those that it lacks. */
+  /** Writes the files of a state, each by a rename, and removes the files that the state lacks. */
   write(state: MeshState): void;
   /** Gives the gateway another certificate, and returns its serial number. */
   rotate(): Promise<string>;
   /**
-   * Returns what tells which warnings and errors all programs have logged from now on, and which
-   * Envoys were started.
+   * Returns a function that lists the warnings and errors that all programs log from now on, and
+   * the starts of Envoys.
    */
   watchLogs(): () => readonly string[];
   dispose(): Promise<void>;
 }
 
-/** An old connection has the filters from before an edit until it is drained, for so long. In s. */
+/**
+ * The duration of a drain, in s. Until it ends, an old connection has the filters from before an
+ * edit.
+ */
 export const drainSeconds = 4;
 
 export const discoveryProgram = [process.execPath, resolve('dist/pilot-discovery.cjs')] as const;
 
 const troublesome = new Set(['warn', 'error', 'fatal']);
 
-/** Starts what serves the files of the mesh. */
+/** Starts the programs that serve the files of the mesh. */
 type StartControl = (sidecars: TwoSidecars) => Promise<readonly Running[]>;
 
 const overFolder: StartControl = ({ discovery }) =>
   Promise.resolve([startRunning(discoveryProgram, discovery)]);
 
-/** @param startControl starts one control plane over the folder if left out */
+/** @param startControl starts the control plane; if left out, one starts over the folder */
 export async function startStage(
   first: MeshState,
   startControl: StartControl = overFolder,

@@ -4,7 +4,7 @@ import { cacheDir } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { installEnvoy } from '../../src/pilot-agent/envoy/install-envoy.ts';
 import { oldestEnvoy } from '../support/oldest-envoy.ts';
 
-/** What says in a minute or two whether the agent and an Envoy understand each other. */
+/** Tests that show in a minute or two whether the agent and an Envoy understand each other. */
 const quick = [
   ...[
     'test/contract/envoy-proxy',
@@ -21,7 +21,7 @@ const quick = [
     'test/e2e/xds-tls',
   ],
 ];
-/** The core of the end-to-end suite besides. */
+/** The other tests of a full run: the core of the end-to-end suite. */
 const core = [
   ...[
     'test/e2e/load',

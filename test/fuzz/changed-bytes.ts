@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 
-/** One of these byte strings in which some bytes are others, cut or grown by up to 100 zeros. */
+/**
+ * Makes byte strings from these: up to four bytes are changed, and the end is cut off or has up to
+ * 100 zeros more.
+ */
 export function changedBytes(...originals: readonly Buffer[]): fc.Arbitrary<Buffer> {
   return fc
     .record({

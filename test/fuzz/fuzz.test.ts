@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Growth } from './growth.ts';
 import { parsers } from './parsers.ts';
 
-/** `npm run fuzz` sets it. */
+/** The number of inputs of each parser, if the variable does not set another. */
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300);
 
 describe('what comes from outside makes no parser throw', () => {
@@ -13,9 +13,9 @@ describe('what comes from outside makes no parser throw', () => {
   });
 });
 
-/** In MiB: the heap in which all parsers read all that grows. */
+/** In MiB: the heap in which all parsers read all growing inputs. */
 const heap = 256;
-/** By the times of an input and of one with 16 times its size. */
+/** The largest ratio of the time for an input to the time for one of a sixteenth of its size. */
 const allowed = 64;
 
 it(`nothing grows faster than n log n, in a heap of ${heap} MiB`, () => {

@@ -1,7 +1,7 @@
 /**
  * `node --import tsx test/fuzz/growth.ts [ratio]` reads inputs of each growing shape, of one size
- * and of 16 times that, and prints a line of JSON for each. It is a process of its own: what a
- * parser may hold is limited by the heap that Node is given, and nothing else takes its time.
+ * and of 16 times that, and prints JSON lines for each. It is a process of its own: the heap of
+ * Node limits the memory of a parser, and no other work takes its time.
  */
 import type { FuzzedParser } from './parser.ts';
 import { parsers } from './parsers.ts';
@@ -11,12 +11,12 @@ export interface Growth {
   readonly shape: string;
   /** CPU time in ms of one reading of the large input, the best of up to five. */
   readonly large: number;
-  /** That by the time of one reading of the small one, which has a sixteenth of its size. */
+  /** The ratio of `large` to the time for the small input, which has a sixteenth of the size. */
   readonly ratio: number;
 }
 
 const factor = 16;
-/** In ms: what is faster than this is not compared. */
+/** In ms: a faster reading is not compared. */
 const tooQuick = 2;
 
 async function cpu(read: () => unknown, times: number): Promise<number> {
@@ -26,7 +26,7 @@ async function cpu(read: () => unknown, times: number): Promise<number> {
   return (user + system) / 1_000;
 }
 
-/** A ratio up to this is not looked at again: what takes the processor meanwhile only raises it. */
+/** A ratio up to this is not measured again: other work of the processor only raises it. */
 const enough = Number(process.argv[2] ?? 0);
 
 async function growthOf(
@@ -38,7 +38,7 @@ async function growthOf(
   const best = (sizeName: 'small' | 'large') => Math.min(...tries.map((tried) => tried[sizeName]));
   const ratio = () => (best('large') < tooQuick ? 0 : (best('large') * factor) / best('small'));
   do {
-    // The same amount of text both times.
+    // Both measurements read the same amount of text.
     tries.push({ small: await cpu(small, factor), large: await cpu(large, 1) });
   } while (ratio() > enough && tries.length < 5);
   return {
@@ -51,7 +51,7 @@ async function growthOf(
 
 for (const parser of parsers) {
   for (const growing of parser.growing) {
-    // Said before it is tried: where this program ends early, the last line says by what.
+    // Printed before the measurement: if this program ends early, the last line names the cause.
     console.log(JSON.stringify({ parser: parser.name, shape: growing.shape }));
     console.log(JSON.stringify(await growthOf(parser, growing)));
   }

@@ -15,7 +15,9 @@ const { values } = parseArgs({
 const chosen = parsers.filter(({ name }) => name.includes(values.only));
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
 
-/** Of one parser; each runs in a process of its own, so that one that is aborted is found. */
+/**
+ * The result of one parser. Each parser runs in a process of its own, so that an abort is found.
+ */
 interface Run {
   readonly runs: number;
   readonly failure?: string;

@@ -16,9 +16,9 @@ import { parseEnvoyYaml } from '../../src/proxy/envoy-yaml.ts';
 import { listenersIn } from '../../src/proxy/listener-list.ts';
 
 /**
- * Reads nested texts by each parser of texts of others, one after the other in one process: V8 ends
- * a process whose stack is full while it compiles a regular expression, which no `catch` sees.
- * Prints how many texts were read.
+ * Parsers of texts of others. Each reads nested texts, one after the other in one process: V8 ends
+ * a process whose stack is full while it compiles a regular expression, which no `catch` sees. The
+ * program prints the number of readings.
  */
 const readers: readonly ((text: string) => unknown)[] = [
   (text) => parseText(text),
@@ -47,7 +47,10 @@ const readers: readonly ((text: string) => unknown)[] = [
   (text) => listenersIn(text),
 ];
 
-/** What Kubernetes says is JSON, or is refused with an error. */
+/**
+ * Runs a parser of JSON from Kubernetes, which throws if it refuses a text. Rethrows only a
+ * RangeError, by which V8 reports a full stack.
+ */
 function orThrown(read: () => unknown): unknown {
   try {
     return read();

@@ -1,26 +1,32 @@
 import * as fc from 'fast-check';
 
-/** What reads something that comes from outside. */
+/** A parser of something that comes from outside. */
 interface Parser<Input> {
   readonly name: string;
-  /** Some like real ones, some like nothing. */
+  /** Inputs. Some are like real ones, some are not. */
   readonly inputs: fc.Arbitrary<Input>;
-  /** Refuses by its result: an exception is a mistake. It may take its time by a promise. */
+  /**
+   * Reads an input. It refuses an input by its result: an exception is a mistake. It may return a
+   * promise.
+   */
   readonly parse: (input: Input) => unknown;
-  /** Inputs that grow with their size: `size` is what a shape begins with, if it is not 1,000. */
+  /**
+   * Inputs that grow with their size, by shape. `size` is the size that a shape begins with; 1,000
+   * if left out.
+   */
   readonly growing: Readonly<Record<string, (size: number) => Input>>;
   readonly size?: number;
 }
 
-/** A parser, whatever it reads. */
+/** A parser of any kind of input. */
 export interface FuzzedParser {
   readonly name: string;
-  /** That no input makes it throw. */
+  /** The property that no input makes it throw. */
   readonly takesAll: fc.IAsyncProperty<[unknown]>;
   readonly growing: readonly {
     readonly shape: string;
     readonly size: number;
-    /** Makes an input; what comes back reads it. */
+    /** Makes an input. The returned function reads it. */
     readonly at: (size: number) => () => unknown;
   }[];
 }
@@ -48,7 +54,9 @@ export function fuzzed<Input>({
   };
 }
 
-/** Texts of these pieces, and of anything else: what a grammar is made of comes in any order. */
+/**
+ * Makes texts of these pieces and of other characters. The pieces of a grammar come in any order.
+ */
 export function textOf(...pieces: readonly string[]): fc.Arbitrary<string> {
   const piece = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...pieces) },

@@ -13,7 +13,7 @@ import { service } from './parsers/service.ts';
 import { status } from './parsers/status.ts';
 import { values } from './parsers/values.ts';
 
-/** All parsers of what comes from outside. */
+/** All parsers of content from outside. */
 export const parsers: readonly FuzzedParser[] = [
   ...values,
   ...configuration,

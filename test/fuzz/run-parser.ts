@@ -1,6 +1,6 @@
 /**
- * `node --import tsx test/fuzz/run-parser.ts NAME SECONDS SEED` gives one parser inputs.
- * It is a process of its own: what aborts it, which no `catch` sees, ends nobody else.
+ * `node --import tsx test/fuzz/run-parser.ts NAME SECONDS SEED` sends inputs to one parser. It is a
+ * process of its own: an abort, which no `catch` sees, ends no other process.
  */
 import * as fc from 'fast-check';
 import { parsers } from './parsers.ts';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { Target } from './control-plane.ts';
 import { rows } from './rows.ts';
 
-/** Attacks from a process of its own: what it does costs the proxy that behaves no time. */
+/** An attacker in a process of its own, so that its work costs the healthy proxy no time. */
 export interface Attacker {
-  /** Begins the attack of a row, and resolves while it goes on; what comes back ends it. */
+  /** Begins the attack of a row, and resolves while it continues. The returned function ends it. */
   attack(row: string, target: Target): Promise<() => Promise<void>>;
   dispose(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { madeAttempt } from './attempts.ts';
 import type { FloodResult } from './floods.ts';
 
-/** An attempt that was made. */
+/** An attempt with its outcome. */
 export interface MadeAttempt extends Awaited<ReturnType<typeof madeAttempt>> {
   readonly name: string;
 }
@@ -12,7 +12,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
     .map((cells) => `| ${cells.map(cellOf).join(' | ')} |`)
     .join('\n');
 
-/** A page about attempts and floods, in Markdown. */
+/** Returns a page about attempts and floods, in Markdown. */
 export function attemptsReport(
   attempts: readonly MadeAttempt[],
   floods: readonly FloodResult[],

@@ -6,10 +6,10 @@ import { askForCertificate, type CallOutcome, certificateRequest } from './secur
 import { type SecureClient, secureSession } from './secure-calls.ts';
 import { audience, issuer, type SecureStage, spiffe } from './secure-stage.ts';
 
-/** An attempt to get a certificate, or configuration, and what must come of it. */
+/** An attempt to get a certificate, or configuration, and its required outcome. */
 export interface Attempt {
   readonly name: string;
-  /** `from` is an address of this machine. */
+  /** Makes the attempt. `from` is an address of this machine. */
   readonly make: (stage: SecureStage, from: string) => Promise<AttemptOutcome>;
   readonly status: string;
   /** The account in the certificate; undefined if there must be none. */
@@ -18,7 +18,7 @@ export interface Attempt {
   readonly line: readonly [event: string, text: string];
 }
 
-/** The status of an attempt, with what its client was told, and the name in its certificate. */
+/** The status of an attempt with its details, and the name in the certificate. */
 export interface AttemptOutcome {
   readonly status: string;
   readonly details: string;
@@ -29,7 +29,7 @@ export const goodCsr: string = csrPem(testCsr(...goodKeys['P-256']));
 const hour = 3_600;
 const now = (): number => Math.floor(Date.now() / 1_000);
 
-/** A request whose signature is wrong. */
+/** Returns a request whose signature is wrong. */
 export function unsignedCsr(): string {
   const der = testCsr(...goodKeys['P-256']);
   return csrPem(Buffer.concat([der.subarray(0, -1), Buffer.from([(der.at(-1) ?? 0) ^ 1])]));
@@ -65,7 +65,7 @@ const weakRsa = () =>
 const weakCurve = () =>
   csrPem(testCsr(generateKeyPairSync('ec', { namedCurve: 'secp224r1' }), 'ECDSA SHA-256'));
 
-/** A client with a certificate of an authority that nobody knows. */
+/** Returns a client with a certificate of an unknown authority. */
 async function stranger({ port, roots }: SecureStage): Promise<SecureClient> {
   const { workloadAuthority, uri } = await import('../support/workload-authority.ts');
   const authority = await workloadAuthority('stranger');
@@ -76,7 +76,7 @@ const issued = ['discovery.certificate_issued', '/sa/web'] as const;
 const caller = (text: string) => ['discovery.caller_refused', text] as const;
 const request = (text: string) => ['discovery.certificate_refused', text] as const;
 
-/** Each attempt comes from an account or an address of its own, so that no limit answers. */
+/** The attempts. Each one uses an account or an address of its own, so that no limit refuses it. */
 export const attempts: readonly Attempt[] = [
   {
     name: 'a first certificate, by a token',
@@ -195,7 +195,10 @@ export const attempts: readonly Attempt[] = [
   },
 ];
 
-/** Makes an attempt, and returns what is wrong with its outcome. */
+/**
+ * Makes an attempt. Resolves to its outcome, the line of the log, and the fault; '' if there is
+ * none.
+ */
 export async function madeAttempt(
   attempt: Attempt,
   stage: SecureStage,
@@ -203,7 +206,8 @@ export async function madeAttempt(
   const { make, status, account } = attempt;
   const [event, text] = attempt.line;
   const begun = stage.plane.lines.length;
-  // The log has one line a minute about the refused callers of an address.
+  // Each attempt has an address of its own: the log has only one line a minute about the refused
+  // callers of an address.
   const outcome = await make(stage, `127.0.0.${attempts.indexOf(attempt) + 10}`);
   const lineOf = () =>
     stage.plane.lines

@@ -10,13 +10,13 @@ import { freePorts } from '../support/free-ports.ts';
 import { limits } from '../support/limits.ts';
 import { type AdsClient, acceptingClient } from '../support/proxy-client.ts';
 
-/** How long something took, in ms: on the clock, and of the time of the control plane itself. */
+/** The duration of something in ms: by the clock, and in CPU time of the control plane. */
 export interface Taken {
   readonly clock: number;
   readonly own: number;
 }
 
-/** What an attacker knows of a control plane. */
+/** The facts that an attacker knows about a control plane. */
 export interface Target {
   readonly folder: string;
   readonly meshConfig: string;
@@ -31,18 +31,18 @@ export interface AttackedControlPlane {
   write(name: string, text: string): void;
   /** Changes a service, and waits until the proxy has it; rejects after 10 s. */
   change(): Promise<Taken>;
-  /** What it has had of the processors so far, in ms. */
+  /** Returns its CPU time so far, in ms. */
   used(): number;
-  /** What the system has given it, in MiB. */
+  /** Returns its resident memory, in MiB. */
   memory(): number;
-  /** What is in use after a collection of garbage, in MiB. */
+  /** Resolves to the memory in use after a garbage collection, in MiB. */
   inUse(): Promise<number>;
-  /** Undefined while it runs. */
+  /** Returns its exit code; undefined while it runs. */
   exitCode(): number | undefined;
   dispose(): Promise<void>;
 }
 
-/** A ServiceEntry with the host `NAME.mesh`. */
+/** Returns a ServiceEntry with the host `NAME.mesh`. */
 function serviceEntry(
   name: string,
   spec = 'ports: [{ number: 80, name: http, protocol: HTTP }]',
@@ -59,7 +59,7 @@ spec:
 
 export interface AttackedOptions {
   readonly flags?: readonly string[];
-  /** Files of the folder before the start, by name. */
+  /** The files in the folder before the start, by name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -192,7 +192,7 @@ export async function attackedControlPlane({
   };
 }
 
-/** What a process has had of the processors, in ms; the system counts in steps of 10 ms. */
+/** Returns the CPU time of a process, in ms. The system counts in steps of 10 ms. */
 function processorTime(pid = 0): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;

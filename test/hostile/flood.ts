@@ -10,7 +10,7 @@ import {
   secureSession,
 } from './secure-calls.ts';
 
-/** Requests of one identity, one after another, whether they are answered or not. */
+/** Requests of one identity at a fixed rate, whether they are answered or not. */
 export interface Flood {
   readonly client: SecureClient;
   readonly call: CertificateCall;
@@ -20,17 +20,17 @@ export interface Flood {
   readonly connections: number | 'new';
 }
 
-/** How the requests of a flood have ended. */
+/** The results of the requests of a flood. */
 export interface FloodOutcome {
-  /** How many have this status. */
+  /** The number of requests with each status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** A few of them. */
+  /** The last outcome of each status. */
   readonly some: readonly CallOutcome[];
-  /** Requests a second, as they were sent. */
+  /** The number of requests per second that were really sent. */
   readonly perSecond: number;
 }
 
-/** Floods from another process: what it does costs the measured client no time. */
+/** A process that floods, so that its work costs the measured client no time. */
 export interface Flooder {
   flood(flood: Flood): Promise<FloodOutcome>;
   dispose(): Promise<void>;

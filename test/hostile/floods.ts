@@ -10,7 +10,7 @@ export interface FloodRow {
   readonly flood: Omit<Flood, 'client' | 'seconds'>;
   /** The statuses that it may get. */
   readonly statuses: readonly string[];
-  /** It has no certificate, but bad tokens from an address of its own. */
+  /** Set if it has no certificate, but sends bad tokens from an address of its own. */
   readonly by?: 'tokens';
 }
 
@@ -55,12 +55,12 @@ export const floods: readonly FloodRow[] = [
   },
 ];
 
-/** How long others have waited, in ms. */
+/** The waiting times of others, in ms. */
 export interface Waits {
-  /** For a certificate. */
+  /** The median and the 99th percentile of the time for a certificate. */
   readonly median: number;
   readonly worst: number;
-  /** Until a proxy has a change. */
+  /** The median of the time until a proxy has a change. */
   readonly change: number;
   readonly failed: number;
 }
@@ -70,17 +70,17 @@ export interface FloodResult {
   readonly outcome: FloodOutcome;
   readonly before: Waits;
   readonly during: Waits;
-  /** The share of one processor that the control plane had meanwhile. */
+  /** The share of one processor that the control plane used meanwhile. */
   readonly cpu: number;
   readonly wrong: string;
 }
 
-/** In s: how long a flood lasts. */
+/** The duration of a flood, in s. */
 const lasts = 5;
-/** In ms: between two requests of the other identity. */
+/** The time between two requests of the other identity, in ms. */
 const every = 20;
 
-/** Asks for certificates, and changes a service, for so many s. */
+/** Requests certificates, and changes a service, for this many s. Resolves to the waiting times. */
 async function waits(stage: SecureStage, account: string, seconds: number): Promise<Waits> {
   const session = secureSession(await stage.client(account));
   const bytes = certificateRequest({ csr: goodCsr });

@@ -10,11 +10,12 @@ import { type Row, rows } from './rows.ts';
 const page = 'test/hostile/report.md';
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 
-/** So many control planes wait for their minute beside the one that is attacked. */
+/** The largest number of control planes that wait for their minute beside the one under attack. */
 const most = 12;
 
 /**
- * A mesh of 500 services, so that what is in use does not depend on what the program itself takes.
+ * A mesh of 500 services. Beside it, the memory of the program itself hardly affects the memory in
+ * use.
  */
 const services = Object.fromEntries(
   Array.from({ length: 10 }, (_, file) => [
@@ -36,7 +37,7 @@ const services = Object.fromEntries(
   ]),
 );
 
-/** Attacks a control plane of its own; `outcome` resolves a minute later. */
+/** Attacks a control plane of its own. `outcome` resolves a minute later. */
 async function attacked({ name, logged }: Row): Promise<{ readonly outcome: Promise<Outcome> }> {
   const [plane, attacker] = await Promise.all([
     attackedControlPlane({ files: services }),

@@ -7,7 +7,7 @@ import { flooded, type FloodResult, floods } from './floods.ts';
 import { startSecureStage } from './secure-stage.ts';
 
 const page = 'test/hostile/attempts.md';
-/** Runs the attempts and floods whose names have this text. */
+/** Runs the attempts and floods whose names contain this text. */
 const { only } = parseArgs({ options: { only: { type: 'string', default: '' } } }).values;
 
 const [stage, flooder] = await Promise.all([startSecureStage(), startFlooder()]);

@@ -7,7 +7,7 @@ const whole = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggr
 export const delta =
   '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';
 
-/** A connection of HTTP/2 that nothing ends but `destroy`. */
+/** Opens an HTTP/2 connection that the client ends only by `destroy`. */
 export function connection(port: number): ClientHttp2Session {
   return connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 }).on(
     'error',
@@ -15,7 +15,7 @@ export function connection(port: number): ClientHttp2Session {
   );
 }
 
-/** A stream of xDS that sends what it is given, and nothing by itself. */
+/** Opens an xDS stream that sends only what the caller writes. */
 export function openStream(
   session: ClientHttp2Session,
   path = whole,
@@ -31,7 +31,7 @@ export function openStream(
   return stream.on('error', () => undefined).resume();
 }
 
-/** The prefix of a message of so many bytes, which may or may not follow. */
+/** Returns the prefix of a message of this length, which may or may not follow. */
 export function prefix(length: number): Buffer {
   const bytes = Buffer.alloc(5);
   bytes.writeUInt32BE(length, 1);
@@ -41,7 +41,7 @@ export function prefix(length: number): Buffer {
 export const framed = (message: Uint8Array): Buffer =>
   Buffer.concat([prefix(message.length), message]);
 
-/** A sidecar by its name. */
+/** Returns the node of a sidecar with this name. */
 export const nodeOf = (
   name: string,
   namespace = 'default',
@@ -50,7 +50,7 @@ export const nodeOf = (
   id: `sidecar~10.0.0.2~${name}.${namespace}~${domain}`,
 });
 
-/** The first request of a proxy, for all clusters. */
+/** Returns the first request of a proxy, for all clusters. */
 export function firstRequest(name: string): Buffer {
   return framed(
     toBinary(

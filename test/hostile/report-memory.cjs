@@ -1,7 +1,7 @@
 'use strict';
 /**
- * On SIGUSR2: what is in use after a collection of garbage, in bytes, as a line of stderr. What V8
- * has compiled meanwhile is not counted: a program that works for the first time gets 3 MiB of it.
+ * On SIGUSR2, writes the bytes in use after a garbage collection as a line of stderr. Code that V8
+ * compiled is not counted: a program gets 3 MiB of it when it works for the first time.
  */
 const v8 = require('node:v8');
 const { gc } = globalThis;

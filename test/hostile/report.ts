@@ -1,20 +1,20 @@
 import type { Taken } from './control-plane.ts';
 
-/** What came of an attack. Memory is in MiB. */
+/** The outcome of an attack. Memory is in MiB. */
 export interface Outcome {
   readonly name: string;
-  /** Of the change that a proxy that behaves has got meanwhile. */
+  /** The duration of a change for the healthy proxy during the attack. */
   readonly change: Taken;
-  /** What the system had given the control plane then. */
+  /** The resident memory of the control plane then. */
   readonly during: number;
-  /** What was in use before, and a minute later. */
+  /** The memory in use before, and a minute later. */
   readonly before: number;
   readonly after: number;
   readonly isTold: boolean;
   readonly exitCode: number | undefined;
 }
 
-/** Why an outcome is none that holds; undefined if it is. */
+/** Returns the reason why an attack does not hold; undefined if it holds. */
 export function failureOf({
   change,
   before,
@@ -28,7 +28,7 @@ export function failureOf({
   return after > before * 1.1 ? `it keeps ${Math.round(after - before)} MiB` : undefined;
 }
 
-/** A page about all attacks, in Markdown, and the names of those that did not hold. */
+/** Returns a page about all attacks, in Markdown, and the names of those that did not hold. */
 export function report(
   outcomes: readonly Outcome[],
   machine: string,

@@ -12,7 +12,7 @@ import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { connection, delta, firstRequest, framed, nodeOf, openStream, prefix } from './raw-grpc.ts';
 import type { Row } from './rows.ts';
 
-/** Opens connections, does something on each, and destroys them at the end. */
+/** Opens connections, and acts on each. The returned function destroys them. */
 async function onConnections(
   port: number,
   count: number,
@@ -34,11 +34,11 @@ const change = (more: object) =>
   framed(toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, more)));
 const node = nodeOf('hostile');
 
-/** The stream has been answered, or ended. */
+/** Resolves when the stream was answered or has ended, or after 5 s. */
 const answered = (stream: ClientHttp2Stream) =>
   Promise.race([once(stream, 'response'), once(stream, 'close'), sleep(5_000)]);
 
-/** One stream that sends this. */
+/** Returns an attack by one stream that sends these bytes. */
 const sends =
   (bytes: () => Buffer, path?: string): Row['attack'] =>
   ({ ports }) =>
@@ -50,7 +50,7 @@ const sends =
 
 const inherited = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
 
-/** What one client does to the port of xDS. */
+/** The attacks of one client on the xDS port. */
 export const clients: readonly Row[] = [
   {
     name: 'types that every object has a member of',

@@ -6,10 +6,12 @@ import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { connection, framed, nodeOf, openStream } from './raw-grpc.ts';
 import type { Row } from './rows.ts';
 
-/** So many proxies are there at a time. */
+/** The number of proxies at a time. */
 const atOnce = 20;
 
-/** Proxies that come, ask for all that they need, and go, one after the other. */
+/**
+ * Returns an attack by proxies that come, request all that they need, and go, one after the other.
+ */
 const come =
   (count: number, nodeAt: (index: number) => { readonly id: string }): Row['attack'] =>
   async ({ ports }) => {
@@ -42,7 +44,7 @@ const come =
     return () => session.destroy();
   };
 
-/** What many proxies leave behind that nobody has heard of. */
+/** The attacks by many proxies of unknown namespaces and domains, which leave something behind. */
 export const crowds: readonly Row[] = [
   {
     name: '600 namespaces that come and go',

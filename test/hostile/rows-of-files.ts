@@ -7,7 +7,7 @@ import type { Row } from './rows.ts';
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 const fifo = (path: string) => execFileSync('mkfifo', [path]);
 
-/** Puts something at a place at once; at the end it goes. */
+/** Returns an attack that puts something at a place by one rename, and removes it at the end. */
 const puts =
   (placeOf: (target: Target) => string, make: (path: string) => unknown): Row['attack'] =>
   (target) => {
@@ -35,7 +35,7 @@ const small = {
 };
 const nested = `${'['.repeat(20_000)}\n---\n${'['.repeat(3_000)}${']'.repeat(3_000)}\n`;
 
-/** What one file, in the folder or with the MeshConfig, has in it. */
+/** The attacks by one file, in the folder or with the MeshConfig. */
 export const files: readonly Row[] = [
   {
     name: 'a file with 20,000 open lists',

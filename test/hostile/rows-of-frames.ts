@@ -21,13 +21,16 @@ function frame(
   return Buffer.concat([head, payload]);
 }
 
-/** A field of HPACK by the index of its name, not to be indexed. */
+/** Returns an HPACK field by the index of its name, not to be indexed. */
 const field = (index: number, value: string) =>
   Buffer.concat([Buffer.from([index, value.length]), Buffer.from(value)]);
 const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
 const head = Buffer.concat([Buffer.from([0x83, 0x86]), field(4, path), field(1, 'a')]);
 
-/** Sends frames on a connection that nobody reads, until all are sent, or it is closed. */
+/**
+ * Returns an attack that sends frames on a connection, and does not read it. It resolves when all
+ * frames are sent, or the connection is closed.
+ */
 const sends =
   (
     count: number,

@@ -4,16 +4,16 @@ import { crowds } from './rows-of-crowds.ts';
 import { files } from './rows-of-files.ts';
 import { frames } from './rows-of-frames.ts';
 
-/** What one hostile client, or one file, does to a control plane. */
+/** An attack by one hostile client, or one file, on a control plane. */
 export interface Row {
   readonly name: string;
-  /** Begins, and resolves while it goes on; what comes back ends it. */
+  /** Begins the attack, and resolves while it continues. The returned function ends it. */
   readonly attack: (target: Target) => Promise<() => void>;
-  /** It takes seconds: `npm test` leaves it out. */
+  /** Set if the attack takes seconds: `npm test` leaves it out. */
   readonly cost?: 'seconds';
-  /** What is to be said of it in the log: an event, and a part of the reason. */
+  /** The required line of the log: an event, and a part of the reason. */
   readonly logged?: readonly [event: string, reason: string];
 }
 
-/** All of them. */
+/** All attacks. */
 export const rows: readonly Row[] = [...clients, ...crowds, ...files, ...frames];

@@ -11,7 +11,7 @@ import { framed } from './raw-grpc.ts';
 
 const path = '/istio.v1.auth.IstioCertificateService/CreateCertificate';
 
-/** Who calls the secure port, and from where. */
+/** A client of the secure port, and its address. */
 export interface SecureClient {
   readonly port: number;
   /** The roots of the server, PEM. */
@@ -29,7 +29,7 @@ export interface CertificateCall {
   readonly token?: string | undefined;
 }
 
-/** How a request has ended. */
+/** The result of a request. */
 export interface CallOutcome {
   /** A status of gRPC; `CLOSED` if there was none. */
   readonly status: string;
@@ -39,7 +39,7 @@ export interface CallOutcome {
   readonly ms: number;
 }
 
-/** A connection to the secure port. */
+/** Opens a connection to the secure port. */
 export function secureSession({ port, roots, pair, from }: SecureClient): ClientHttp2Session {
   const session = connect(`https://127.0.0.1:${port}`, {
     ca: roots,
@@ -50,7 +50,7 @@ export function secureSession({ port, roots, pair, from }: SecureClient): Client
   return session.on('error', () => undefined);
 }
 
-/** The bytes of a request. */
+/** Returns the bytes of a request. */
 export const certificateRequest = ({ csr, validity = 0 }: CertificateCall): Buffer =>
   framed(
     toBinary(
@@ -59,7 +59,7 @@ export const certificateRequest = ({ csr, validity = 0 }: CertificateCall): Buff
     ),
   );
 
-/** Asks for a certificate. Never rejects. */
+/** Requests a certificate. Never rejects. */
 export function askForCertificate(
   session: ClientHttp2Session,
   bytes: Buffer,

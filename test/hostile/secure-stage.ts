@@ -19,9 +19,9 @@ export interface SecureStage {
   readonly plane: AttackedControlPlane;
   readonly port: number;
   readonly roots: string;
-  /** A client with a certificate of this account. */
+  /** Resolves to a client with a certificate of this account. */
   client(account: string, from?: string): Promise<SecureClient>;
-  /** A token of an account, with these claims instead. */
+  /** Returns a token of an account, in which these claims replace others. */
   token(account: string, instead?: Readonly<Record<string, unknown>>): string;
   dispose(): Promise<void>;
 }

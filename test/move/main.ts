@@ -12,7 +12,7 @@ import { allAnswer, runStep } from './run-step.ts';
 import type { Step, StepReport } from './step.ts';
 
 const options = {
-  /** Runs one of the two groups. */
+  /** Runs only the groups whose names contain this text. */
   only: { type: 'string', default: '' },
   /** How long certificates last. */
   lifetime: { type: 'string', default: '60s' },
@@ -30,7 +30,7 @@ const first = await pluggedAuthority();
 await group('istiod', 'istiod', moves);
 await group('root', 'pilot-discovery', roots(first));
 
-/** Runs the steps of a group, if it is asked for, over pods that begin at a control plane. */
+/** Runs the steps of a group, if it is wanted, over pods that begin at a control plane. */
 async function group(name: keyof Results, begin: Side, steps: readonly Step[]): Promise<void> {
   if (!name.includes(only)) return;
   const stage = await startMoveStage(first, lifetime);

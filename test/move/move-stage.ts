@@ -26,11 +26,11 @@ export interface MoveStage extends Omit<Pods, 'lead'> {
   stop(side: Side): Promise<void>;
   /** Connects agents that look for `service` to a control plane. */
   lead(service: Side, to: Side): Promise<void>;
-  /** The proxies that a control plane has, as `POD.NAMESPACE`. */
+  /** Resolves to the proxies that a control plane has, as `POD.NAMESPACE`. */
   proxiesOf(side: Side): Promise<readonly string[]>;
-  /** Plugs this authority in, in the Secret `cacerts`. */
+  /** Writes this authority to the Secret `cacerts`. */
   plug(parts: AuthorityParts): Promise<void>;
-  /** The lines of the log of `pilot-discovery`. */
+  /** Returns the lines of the log of `pilot-discovery`. */
   lines: KubeDiscovery['lines'];
 }
 
@@ -103,7 +103,7 @@ export async function startMoveStage(
   };
 }
 
-/** No pod of the mesh takes plain text. */
+/** A PeerAuthentication with which no pod of the mesh accepts plain text. */
 export const strict: Resource = {
   apiVersion: 'security.istio.io/v1',
   kind: 'PeerAuthentication',
@@ -111,7 +111,7 @@ export const strict: Resource = {
   spec: { mtls: { mode: 'STRICT' } },
 };
 
-/** An authority as files of the folder `cacerts`. */
+/** Returns an authority as files of the folder `cacerts`. */
 export const authorityFiles = ({ certificate, key, chain, roots }: AuthorityParts) => ({
   'ca-cert.pem': certificate,
   'ca-key.pem': key.toString(),

@@ -6,19 +6,19 @@ import type { Step } from './step.ts';
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 const [shop, bank, depot] = apps;
 
-/** All apps at one control plane, except some. */
+/** Returns one control plane for all apps, except some. */
 const allAt = (side: Side, others: Readonly<Record<string, Side>> = {}): Step['then'] => ({
   ...Object.fromEntries(apps.map(({ name }) => [name, side])),
   ...others,
 });
 
-/** The versions of the ConfigMaps with the roots. Both control planes write them. */
+/** Resolves to the versions of the ConfigMaps with the roots. Both control planes write them. */
 const mapVersions = async ({ kube }: MoveStage): Promise<string> => {
   const maps = await Promise.all(apps.map(({ namespace }) => rootMapOf(kube, namespace)));
   return maps.map((map) => map?.metadata.resourceVersion).join();
 };
 
-/** How long both run side by side, in ms. */
+/** The time for which both run side by side, in ms. */
 const together = 15_000;
 
 const roll =
@@ -28,7 +28,7 @@ const roll =
     return '';
   };
 
-/** From istiod to `pilot-discovery` and back. */
+/** The steps from istiod to `pilot-discovery` and back. */
 export const moves: readonly Step[] = [
   {
     name: '`pilot-discovery` starts beside istiod',

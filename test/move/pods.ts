@@ -9,13 +9,13 @@ import { makeRelay, type Relay } from '../support/relay.ts';
 import { type App, serviceOf, type Side } from './apps.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
-/** A pod of an app, with what it sends. */
+/** A running pod of an app, with sockets to its sidecar. */
 export interface MovedPod {
   readonly app: App;
   readonly sidecar: SidecarPod;
-  /** Passes the calls of its application on to its sidecar. */
+  /** The Unix socket at which the sidecar takes the calls of its application. */
   readonly calls: string;
-  /** A connection of a machine without a sidecar. */
+  /** The Unix socket of a connection from a machine without a sidecar. */
   readonly stranger: string;
 }
 
@@ -31,7 +31,7 @@ export interface Pods {
   dispose(): Promise<void>;
 }
 
-/** Between looks of the kubelet, in ms. */
+/** The pause between two looks of the kubelet, in ms. */
 const kubeletPause = 500;
 
 /** @param env variables of each agent */
@@ -47,7 +47,7 @@ export async function startPods(
     istiod: toIstiod,
     'pilot-discovery': toOurs,
   };
-  /** What each sidecar sees. */
+  /** The hosts that each sidecar sees. */
   const sees = apps.map(({ namespace }) => `${namespace}/*`);
   const relays = new Map<Side, Relay>();
   const pods = new Map<string, MovedPod>();
@@ -104,7 +104,7 @@ export async function startPods(
   };
 }
 
-/** Removes a pod as Kubernetes does: its endpoint goes while its agent drains. */
+/** Removes a pod as Kubernetes does: its endpoint is removed while its agent drains. */
 async function leave(kube: KubeServer, { app, sidecar }: MovedPod): Promise<void> {
   const { name } = sidecar;
   const { namespace } = app;
@@ -152,7 +152,7 @@ interface RootMap {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** The ConfigMap with the roots of a namespace; undefined if there is none. */
+/** Resolves to the ConfigMap with the roots of a namespace; undefined if there is none. */
 export const rootMapOf = (kube: KubeServer, namespace: string) =>
   kube
     .ask('GET', `/api/v1/namespaces/${namespace}/configmaps/istio-ca-root-cert`)

@@ -6,7 +6,7 @@ export interface Results {
   readonly root?: readonly StepReport[];
 }
 
-/** A page about all steps, in Markdown. */
+/** Returns a page about all steps, in Markdown. */
 export function report({ istiod = [], root = [] }: Results, machine: string): string {
   const violations = [...istiod, ...root].flatMap((step) => step.violations);
   return `# Moves between control planes

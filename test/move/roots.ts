@@ -42,7 +42,7 @@ async function restarted(stage: MoveStage): Promise<void> {
   );
 }
 
-/** The root changes while Envoys restart and certificates are renewed. */
+/** Returns steps in which the root changes while Envoys restart and certificates are renewed. */
 export function roots(first: AuthorityParts): readonly Step[] {
   const next = testIssuer({ subject: 'CN=next root' });
   const plugged = async (stage: MoveStage, parts: AuthorityParts, count: number) => {

@@ -7,7 +7,7 @@ import type { Step, StepReport } from './step.ts';
 
 const sides: readonly Side[] = ['istiod', 'pilot-discovery'];
 
-/** Runs a step under load, and looks at what it left behind. */
+/** Runs a step under load, and checks the state after it. */
 export async function runStep(
   stage: MoveStage,
   { name, run, then }: Step,
@@ -55,7 +55,7 @@ async function hasSides(stage: MoveStage, then: Step['then']): Promise<boolean> 
   return true;
 }
 
-/** Lets each call have a header with this text, by a rule of each namespace. */
+/** Gives each call a header with this text, by a rule of each namespace. */
 export async function setRule(
   { kube, pods }: Pick<MoveStage, 'kube' | 'pods'>,
   text: string,
@@ -73,7 +73,7 @@ export async function setRule(
   }
 }
 
-/** Whether a call has this rule, and the identities of both. */
+/** Whether a call has the header of this rule, and the identities of both apps. */
 export async function calls(from: MovedPod, to: MovedPod, rule: string): Promise<boolean> {
   const { status, body } = await ask(from.calls, '/', { host: hostOf(to.app) });
   if (status !== 200) return false;
@@ -94,7 +94,7 @@ export async function allAnswer(stage: Pick<MoveStage, 'pods'>): Promise<boolean
   return true;
 }
 
-/** The last warnings of our agents and of `pilot-discovery`, with their times. */
+/** Returns the last warnings of our agents and of `pilot-discovery`, with their times. */
 function warningsOf(stage: MoveStage): string {
   const logs = [stage.lines(), ...stage.pods().map(({ sidecar }) => sidecar.agent.log())];
   return logs

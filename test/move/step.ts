@@ -4,20 +4,20 @@ import type { MoveStage } from './move-stage.ts';
 /** Something that an operator does while the applications call each other. */
 export interface Step {
   readonly name: string;
-  /** What is done; resolves to what is worth telling, if anything. */
+  /** Runs the step. Resolves to a note for the report; '' if there is none. */
   readonly run: (stage: MoveStage) => Promise<string>;
-  /** Which control plane each app has afterwards. */
+  /** The control plane of each app afterwards. */
   readonly then: Readonly<Record<string, Side>>;
 }
 
-/** What a step did. */
+/** The result of a step. */
 export interface StepReport {
   readonly name: string;
   readonly requests: number;
   readonly failed: number;
   readonly seconds: number;
-  /** What is worth telling. */
+  /** A note for the report; '' if there is none. */
   readonly note: string;
-  /** What should not be. */
+  /** Things that should not happen. */
   readonly violations: readonly string[];
 }

@@ -1,11 +1,11 @@
 import { type Load, startLoad } from '../support/load.ts';
 import { type App, hostOf } from './apps.ts';
 
-/** What was sent so far. */
+/** The requests so far. */
 interface Counts {
   readonly requests: number;
   readonly failed: number;
-  /** Why requests failed, with who called whom. */
+  /** The reasons of failed requests, with the caller and the called app. */
   readonly why: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface Traffic {
 }
 
 const modes = ['keep-alive', 'new-connection'] as const;
-/** Between requests of a client, and the longest that a run may take. In ms. */
+/** The pause between requests of a client, and the longest time that a run may take. In ms. */
 const [pauseOfClient, longest] = [40, 3_600_000];
 
 interface Calls {

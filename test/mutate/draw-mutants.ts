@@ -4,17 +4,17 @@ import * as ts from 'typescript';
 import { seeded } from '../chaos/seeded.ts';
 import type { DrawnMutant } from './mutant.ts';
 
-/** A text of a file that another one replaces. */
+/** A replacement of a piece of a file. */
 interface Edit {
   readonly start: number;
   readonly end: number;
   readonly replace: string;
-  /** The mistake, for a person. */
+  /** The mistake, as reports show it. */
   readonly shown: string;
 }
 
 const kinds = ts.SyntaxKind;
-/** The operators that are taken for each other. */
+/** The operators, and the ones that a mistake puts in their place. */
 const operators = new Map<ts.SyntaxKind, string>([
   [kinds.EqualsEqualsEqualsToken, '!=='],
   [kinds.ExclamationEqualsEqualsToken, '==='],
@@ -50,7 +50,7 @@ export function editsOf(code: string): readonly Edit[] {
     if (ts.isTypeNode(node) || ts.isImportDeclaration(node)) return;
     if (ts.isBinaryExpression(node)) {
       const [operator, other] = [node.operatorToken, operators.get(node.operatorToken.kind)];
-      // Brackets: `??` does not parse beside `&&` and `||`.
+      // The brackets are necessary: `??` does not parse beside `&&` and `||`.
       const text = `((${textOf(node.left)}) ${other ?? ''} (${textOf(node.right)}))`;
       if (other !== undefined) add(node, text, `${textOf(operator)} → ${other}`);
     } else if (ts.isConditionalExpression(node)) {
@@ -82,7 +82,7 @@ export function editsOf(code: string): readonly Edit[] {
 
 /**
  * Draws mutants: each is one mistake of one word, in one of the files. The same seed gives the same
- * mutants. An id has the file, the line, and the text that is replaced.
+ * mutants. An id has the file, the line, and the mistake.
  *
  * @param isChosen whether a file takes part, by its path below src
  */

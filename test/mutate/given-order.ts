@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Starts the files in the order of `TESTS_IN_ORDER`, which has their paths with blanks between. */
+/** Starts the files in the order of `TESTS_IN_ORDER`, which has their paths with spaces between. */
 export class GivenOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const order = (process.env['TESTS_IN_ORDER'] ?? '').split(' ');

@@ -11,11 +11,13 @@ import { workshop } from './workshop.ts';
 
 const { values } = parseArgs({
   options: {
-    /** Mutants whose ids, or files if they are drawn, begin with one of these texts. */
+    /** Takes only mutants whose ids, or files if they are drawn, begin with one of these texts. */
     only: { type: 'string', multiple: true, default: [''] as string[] },
-    /** Placed mutants without a verdict in `test/mutate/verdicts.json`. */
+    /** Takes only placed mutants without a verdict in `test/mutate/verdicts.json`. */
     untried: { type: 'boolean', default: false },
-    /** How many mutants are drawn from what one word can make; 0 takes the placed ones. */
+    /**
+     * The number of mutants that are drawn from all mistakes of one word; 0 takes the placed ones.
+     */
     drawn: { type: 'string', default: '0' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },

@@ -1,32 +1,36 @@
-/** A mistake that somebody could make, and that a test should find. */
+/** A mistake that a person could make, and that a test should find. */
 export type Mutant = PlacedMutant | DrawnMutant;
 
 /** A mistake that a person has chosen. */
 export interface PlacedMutant {
-  /** Stays when code moves, so that reports before and after can be compared. */
+  /** The id stays the same when code moves, so that reports before and after can be compared. */
   readonly id: string;
   /** Its path below src. */
   readonly file: string;
   /** A piece of one line, once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** Why no test can find it, in a sentence: what comes of it is the same for everybody. */
+  /** The reason why no test can find it, in a sentence: the result is the same for everyone. */
   readonly explained?: string;
 }
 
-/** A mistake that is drawn from all that one word can make. */
+/** A mistake that is drawn from all mistakes of one word. */
 export interface DrawnMutant {
   readonly id: string;
   /** Its path below src. */
   readonly file: string;
-  /** The piece of the file that is replaced: its first character, and the one behind it. */
+  /**
+   * The replaced piece of the file: the place of its first character, and the place after its last
+   * one.
+   */
   readonly start: number;
   readonly end: number;
   readonly replace: string;
 }
 
 /**
- * The code with the mistake in it; undefined if the piece to be replaced is not there exactly once.
+ * Returns the code with the mistake in it; undefined if the piece of a placed mutant is not in the
+ * code exactly once.
  */
 export function mutated(code: string, mutant: Mutant): string | undefined {
   if ('start' in mutant)
@@ -38,7 +42,10 @@ export function mutated(code: string, mutant: Mutant): string | undefined {
     : code.slice(0, place.index) + replace + code.slice(place.index + place[0].length);
 }
 
-/** A text however the formatter wraps it: blanks, and a comma before a bracket that closes. */
+/**
+ * Returns a pattern for a text, however the formatter wraps it: spaces, and a comma before a
+ * closing bracket, may differ.
+ */
 function wrapped(text: string): RegExp {
   const tokens = text.match(/\s*[)\]}]|\s+|\w+|[^\w\s]/g) ?? [];
   const pattern = tokens.map((token) => {

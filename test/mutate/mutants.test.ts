@@ -81,7 +81,7 @@ describe('reachedTests', () => {
 describe('the report', () => {
   const mutant = { id: 'a/one', file: '', find: '', replace: '' };
 
-  it('counts by folder and in all, and says of a survivor why no test finds it, where that is known', () => {
+  it('counts by folder and in all, and says of a survivor why no test finds it, if that is known', () => {
     const page = report(
       ['# Mutants', ''],
       [

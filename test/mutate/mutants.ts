@@ -32,7 +32,7 @@ import { workloadSocket } from './mutants/workload-socket.ts';
 import { xds } from './mutants/xds.ts';
 import type { PlacedMutant } from './mutant.ts';
 
-/** All mutants, by the folder that each belonged to when it was written. */
+/** All placed mutants, by the folder that each belonged to when it was written. */
 export const mutants: readonly PlacedMutant[] = [
   ...admin,
   ...agent,

@@ -8,8 +8,9 @@ export interface Tried {
 }
 
 /**
- * A page of Markdown: the share of killed mutants by folder (of the ids, or of the files for those
- * that are drawn) and in all, and which survived, with the reason if it is known.
+ * Returns a page of Markdown: the share of killed mutants by folder and in all, and which survived
+ * or timed out. Survivors have the reason if it is known. The folder is that of the id, or of the
+ * file for drawn mutants.
  *
  * @param heading the lines above the table
  */

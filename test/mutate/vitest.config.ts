@@ -5,8 +5,8 @@ import { GivenOrder } from './given-order.ts';
 import { overRealServers } from './reached-tests.ts';
 
 /**
- * For a copy of the tree with one mutant: the tests that need no build, one worker for each copy.
- * The contracts start a real Envoy, so they are asked last.
+ * The configuration for a copy of the tree with one mutant: the tests that need no build, one
+ * worker for each copy. The contract tests start a real Envoy, so they run last.
  */
 export default defineConfig({
   test: {

@@ -8,18 +8,18 @@ import { importersOf, reachedTests } from './reached-tests.ts';
 export type Verdict = 'killed' | 'timed out' | 'survived';
 
 const leftOut = ['.git', 'node_modules', 'coverage'];
-/** In ms. A mutant that takes longer counts as killed. */
+/** The time limit of the tests of a mutant, in ms. A mutant that takes longer counts as killed. */
 const mutantLimit = 300_000;
-/** In ms, for all tests without a mutant. */
+/** The time limit of all tests without a mutant, in ms. */
 const wholeLimit = 3_600_000;
 
 /** A copy of the tree, in which one mutant at a time is tried. */
 export interface Workshop {
-  /** All tests without a mutant. */
+  /** Runs all tests without a mutant. */
   tryWhole(): Promise<Verdict>;
   /**
-   * The tests that depend on the file of the mutant, the nearest first, until one fails. The file
-   * is restored before the answer comes.
+   * Runs the tests that depend on the file of the mutant, the nearest first, until one fails.
+   * Restores the file before it resolves.
    */
   try(mutant: Mutant): Promise<Verdict>;
   clear(): void;
@@ -51,7 +51,7 @@ export function workshop(): Workshop {
   };
 }
 
-/** Runs Vitest in a process group of its own, which is killed when the time is over. */
+/** Runs Vitest in a process group of its own, and kills the group at the time limit. */
 function run(
   folder: string,
   args: readonly string[],

@@ -10,7 +10,7 @@ import { type CaOutage, renewed } from './run-ca-outage.ts';
 
 const issuer = 'https://issuer.test';
 
-/** Serves the keys of an issuer, while it is open. */
+/** A server of the keys of an issuer, which answers while it is open. */
 interface KeyServer {
   readonly rule: string;
   readonly open: (issuer: Issuer) => Promise<void>;
@@ -53,8 +53,8 @@ const tokensOf = (by: Issuer) => (namespace: string, account: string) =>
   });
 
 /**
- * Starts a control plane that trusts an issuer, and gives tokens of it to all agents. Its keys are
- * served if it is one of `served`.
+ * Starts a control plane that trusts an issuer, and gives all agents tokens of `tokens`. The keys
+ * of the issuers in `served` can be fetched from the start.
  */
 async function startIssuer(
   stage: CaStage,

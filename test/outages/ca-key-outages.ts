@@ -23,7 +23,10 @@ const untilRefused = (stage: CaStage) =>
     every: 100,
   });
 
-/** Lets the folder of the key have other content for a while. */
+/**
+ * Replaces the content of the folder of the key until it was refused and certificates were renewed.
+ * Then restores the content.
+ */
 async function replaced(
   stage: CaStage,
   good: AuthorityParts,
@@ -38,7 +41,7 @@ async function replaced(
   over();
 }
 
-/** The bytes of a disk that is too small for an authority. */
+/** The size of a disk that has little room beside one authority. In bytes. */
 const small = 24 << 10;
 
 /** @param good the authority in the folder of the key, which `root` has signed */
@@ -146,7 +149,7 @@ export function keyOutages(good: AuthorityParts, root: TestIssuer): readonly CaO
   ];
 }
 
-/** Leaves no room on a disk. */
+/** Fills a disk until it has no room. */
 function fill(folder: string): void {
   for (const size of [4_096, 1])
     unlessFull(() => {
@@ -154,7 +157,7 @@ function fill(folder: string): void {
     });
 }
 
-/** Writes something, as far as there is room. */
+/** Writes something. Does not throw if the disk has no room for all of it. */
 function unlessFull(write: () => void): void {
   try {
     write();

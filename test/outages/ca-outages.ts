@@ -6,9 +6,9 @@ import { type CaOutage, renewed } from './run-ca-outage.ts';
 /** A part of the life of a certificate of 60 s; it is renewed after 30 s. In ms. */
 interface Part {
   readonly name: string;
-  /** The age of the older certificate at which the fault begins; at the start, of the newer one. */
+  /** The age of the older certificate at which the fault begins. */
   readonly begin: number;
-  /** How long the fault lasts. */
+  /** The duration of the fault. */
   readonly lasts: number;
 }
 
@@ -75,7 +75,7 @@ const reviewAway: readonly CaOutage[] = [
     name: `CA: TokenReview is not allowed ${name}`,
     named: noReview,
     async run(stage, over) {
-      await replace(stage, {}); // it has no earlier refusal in its log
+      await replace(stage, {}); // the new one has no earlier refusal in its log
       await untilAge(stage, begin);
       await stage.allow('tokenreviews');
       await pause(lasts);
@@ -85,7 +85,10 @@ const reviewAway: readonly CaOutage[] = [
   })),
 ];
 
-/** Half of a life of 20 min is over at once: an agent asks after 36 s. */
+/**
+ * The settings of an agent for a wrong clock. A certificate lasts 20 min, and half of that is over
+ * at once. The agent requests the next one after 36 s.
+ */
 const long = { SECRET_TTL: '20m', SECRET_GRACE_PERIOD_RATIO: '0.97' };
 
 const clocks: readonly CaOutage[] = (hasOtherTimes ? (['+10m', '-10m'] as const) : []).map(

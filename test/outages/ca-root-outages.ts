@@ -1,17 +1,20 @@
 import type { CaStage, Launch } from './ca-stage.ts';
 import type { CaOutage } from './run-ca-outage.ts';
 
-/** Where two control planes make their root. */
+/** The places in which two control planes make their root. */
 export const places = {
   'one file': { SELF_SIGNED_CA_FILE: './state/root.pem' },
   'a Secret': {},
 } as const satisfies Readonly<Record<string, Launch['env']>>;
 
-/** The fingerprints of the keys with which control planes sign. */
+/** Returns the fingerprints of the keys with which control planes sign. */
 const keysOf = (stage: CaStage): readonly unknown[] =>
   stage.instances().map((each) => each.lines('discovery.authority_ready').at(-1)?.['hash']);
 
-/** Two control planes that have started at once. The pods have certificates of the first one. */
+/**
+ * Returns an outage of one of two control planes that started at once. The pods have certificates
+ * of the first one.
+ */
 export const twoRoots = (place: keyof typeof places): CaOutage => ({
   name: `CA: two start at once and make one root in ${place}; one is killed, its agents go to the other`,
   named: {},

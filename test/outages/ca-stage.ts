@@ -14,7 +14,7 @@ import { type KubeServer, startKubeServer } from '../support/e2e/kube-server.ts'
 import { eventually } from '../support/eventually.ts';
 import { type Clock, timeOf } from './control-planes.ts';
 
-/** What differs from a usual control plane. */
+/** The differences from a usual control plane. */
 export interface Launch {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
@@ -27,14 +27,14 @@ export interface CaStage extends Omit<Pods, 'lead'> {
   readonly folder: string;
   /** The folder of the key. */
   readonly cacerts: string;
-  /** All control planes so far. */
+  /** Returns all control planes so far. */
   instances(): readonly KubeDiscovery[];
-  /** The control plane to which agents are connected. */
+  /** Returns the control plane to which agents are connected. */
   instance(): KubeDiscovery;
   /** Starts another control plane. It becomes `instance` when agents are sent to it. */
   start(launch?: Launch): Promise<KubeDiscovery>;
   sendTo(instance: KubeDiscovery): Promise<void>;
-  /** Gives the control planes the rights of `deploy/`, except those that name a text. */
+  /** Gives the control planes the rights of `deploy/`, without the rules that contain `except`. */
   allow(except?: string): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -122,7 +122,7 @@ export async function replace(stage: CaStage, launch: Launch): Promise<void> {
   await before.end();
 }
 
-/** How long ago each pod got its certificate, in ms. */
+/** Returns the age of the certificate of each pod, in ms. */
 export const agesOf = (stage: CaStage): readonly number[] =>
   stage.pods().map((pod) => {
     const { time } = lastOf(pod, ['certificate.issued']) ?? { time: '' };
@@ -142,23 +142,23 @@ export async function untilAge(
   await eventually(isAge, { within: 120_000, every: 100 });
 }
 
-/** The last line of an agent with one of these events. */
+/** Returns the last line of an agent with one of these events. */
 export const lastOf = ({ sidecar }: MovedPod, events: readonly string[]) =>
   sidecar.agent.log().findLast(({ event }) => events.includes(event));
 
-/** What a control plane has at one moment. */
+/** The state of a control plane at one moment. */
 export interface Condition {
   readonly ready: { readonly status: number; readonly body: string };
-  /** The metrics that have a fault. */
+  /** The metrics that show a fault. */
   readonly metrics: readonly string[];
 }
 
-/** Metrics that have a fault with this value. */
+/** The pattern of metrics that show a fault if they are 0. */
 const downAt = /^(?:pilot_source_up\{[^}]*\}|citadel_server_(?:authority|crl)_up) 0$/;
-/** Metrics that have a fault if they are more than 0. */
+/** The pattern of metrics that show a fault if they are more than 0. */
 const counts = /^((?:pilot_refused_callers|citadel_server_csr_sign_err_count)\{[^}]*\}) [1-9]\d*$/;
 
-/** @param before the counters of refusals that are older */
+/** @param before the lines of counters that an earlier fault left, which are not returned */
 export async function conditionOf(
   { ready, monitoring }: KubeDiscovery,
   before: readonly string[] = [],

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import type { ConsulStage } from './consul-stage.ts';
 import { type Outage, pause } from './outage.ts';
 
-/** Kills Consul, which keeps nothing, and starts it again. */
+/** An outage that kills Consul, which keeps no data, and starts it again. */
 export const indexReset: Outage<ConsulStage> = {
   name: 'Consul is killed, and comes back without its data: its index begins again',
   named: /ECONNREFUSED|hang up|ECONNRESET/,
@@ -18,7 +18,7 @@ export const indexReset: Outage<ConsulStage> = {
   },
 };
 
-/** Leaves one server of three, which is none that leads. */
+/** An outage that leaves one of three servers, which is not the leader. */
 export const leaderLost: Outage<ConsulStage> = {
   name: 'two of three servers of Consul are killed, one of them the leader',
   named: /leader|answers 500/,
@@ -35,7 +35,7 @@ export const leaderLost: Outage<ConsulStage> = {
 /** The rules of a token that may read all services. */
 export const readAll = 'service_prefix "" { policy = "read" } node_prefix "" { policy = "read" }';
 
-/** @param tokenFile the file of the token with which the control plane asks */
+/** @param tokenFile the file of the token that the control plane uses */
 export function aclDenied(tokenFile: string): Outage<ConsulStage> {
   return {
     name: 'the token may not read all services of Consul any longer, and is replaced',

@@ -12,19 +12,22 @@ import type { Mark, MarkedMesh } from './run-outages.ts';
 
 /** A mesh whose control plane reads services from a real Consul, and rules from a folder. */
 export interface ConsulStage extends MarkedMesh {
-  /** The servers; the control plane asks the first one. */
+  /** The servers. The control plane reads from the first one. */
   readonly servers: readonly Consul[];
-  /** Registers all services, as their agents do when Consul has lost them. */
+  /** Registers all services, as their agents do after Consul has lost them. */
   readonly register: () => Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** Loopback addresses of the applications, which share a port: each answers with its status. */
+/**
+ * The loopback addresses of the applications. They share a port, and each one answers with its
+ * status.
+ */
 const addresses = { web: '127.0.0.30', 418: '127.0.0.31', 429: '127.0.0.32' };
-/** Instances of a service that nobody calls. A loss of so many is held back. */
+/** The number of instances of a service without clients. A loss of this many is held back. */
 const crowd = 12;
 
-/** @param tokenFile the file of the token with which the control plane asks; none if left out */
+/** @param tokenFile the file of the token that the control plane uses; none if left out */
 export async function startConsulStage(
   servers: readonly Consul[],
   tokenFile?: string,

@@ -6,11 +6,11 @@ import { ask } from '../support/ask.ts';
 import { type Line, type Running, startRunning } from '../support/e2e/running.ts';
 import { freePorts } from '../support/free-ports.ts';
 
-/** How a control plane reports a source at one moment. */
+/** The report of a control plane about its sources at one moment. */
 export interface SourceReport {
-  /** The text of `/ready`; empty if it has nothing to say. */
+  /** The text of `/ready`; empty if it reports nothing. */
   readonly ready: string;
-  /** Whether its metrics say that all sources can be read. */
+  /** Whether all sources can be read, by its metrics. */
   readonly isUp: boolean;
   /** Whether it serves proxies. */
   readonly isReady: boolean;
@@ -22,7 +22,7 @@ export interface Instance extends Running {
   said(): Promise<SourceReport>;
 }
 
-/** Runs a program at another time, as in `+10m`. */
+/** The difference between the clock of a program and that of the machine, as in `+10m`. */
 export type Clock = `${'+' | '-'}${number}m`;
 
 /**
@@ -59,10 +59,13 @@ export async function startInstance(
   };
 }
 
-/** Whether a program can run at another time. */
+/** Whether programs can run with another clock, by `faketime`. */
 export const hasOtherTimes = findExecutable('faketime', process.env['PATH']) !== undefined;
 
-/** Variables with which a program sees another time. `faketime` itself does not pass signals. */
+/**
+ * Returns variables with which a program sees another time. `faketime` itself does not pass
+ * signals.
+ */
 export function timeOf(clock: Clock | undefined): Readonly<Record<string, string>> {
   if (clock === undefined) return {};
   const shown = execFileSync('faketime', ['-f', clock, 'env'], { encoding: 'utf8' });

@@ -1,10 +1,10 @@
 import type { KubeServer, Resource } from '../support/e2e/kube-server.ts';
 
-/** Pods of no service, which change all the time. */
+/** Pods of no service, which can change all the time. */
 export interface Crowd {
   /** Changes labels of this many Pods a second, until it is stopped. */
   change(perSecond: number): { stop(): Promise<void> };
-  /** The number of changes so far. */
+  /** Returns the number of changes so far. */
   changed(): number;
 }
 
@@ -18,7 +18,7 @@ const podOf = (index: number): Resource => ({
   spec: { containers: [{ name: 'app', image: 'app', ports: [{ containerPort: 80 }] }] },
 });
 
-/** Makes Pods. Resolves when the API has all. */
+/** Creates Pods. Resolves when the API has all of them. */
 export async function makeCrowd(kube: KubeServer, count: number): Promise<Crowd> {
   await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   let next = 0;
@@ -39,7 +39,7 @@ export async function makeCrowd(kube: KubeServer, count: number): Promise<Crowd>
       const pending = new Set<Promise<void>>();
       const failures: unknown[] = [];
       const timer = setInterval(() => {
-        if (pending.size >= 4 * atOnce) return; // the API is slower
+        if (pending.size >= 4 * atOnce) return; // the API cannot keep up
         const pendingChange = changeOne()
           .catch((error: unknown) => failures.push(error))
           .then(() => void pending.delete(pendingChange));

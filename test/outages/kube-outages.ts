@@ -13,12 +13,12 @@ import {
 import { type Outage, pause } from './outage.ts';
 import { after, before, inEffect } from './run-outages.ts';
 
-/** What is said of an API that cannot be reached. */
+/** The texts that report an API that cannot be reached. */
 const unreachable = /ECONNREFUSED|ECONNRESET|socket hang up|socket disconnected/;
-/** How long the API is away. In ms. */
+/** The time for which the API is away, in ms. */
 const away = 60_000;
 
-/** Breaks the watches: the next question is a new one. */
+/** Breaks the connections to the API for `ms`, so that each watch begins again. */
 async function cut({ relay }: KubeStage, ms: number): Promise<void> {
   await relay.close();
   await pause(ms);

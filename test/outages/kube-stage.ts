@@ -15,15 +15,18 @@ import type { Mark, MarkedMesh } from './run-outages.ts';
 /** A mesh whose control planes read a real Kubernetes API, through a relay. */
 export interface KubeStage extends MarkedMesh {
   readonly kube: KubeServer;
-  /** Between the control planes and the API. */
+  /** The relay between the control planes and the API. */
   readonly relay: Relay;
-  /** The file of the token with which the control planes ask. */
+  /** The file of the token that the control planes use. */
   readonly tokenFile: string;
   /** Starts another control plane. It becomes `instance` when proxies are sent to it. */
   start(clock?: Clock): Promise<Instance>;
   /** Connects all proxies to a control plane. */
   sendTo(instance: Instance): Promise<void>;
-  /** Gives the control planes the right to read these kinds of the core group, and Istio's. */
+  /**
+   * Gives the control planes the right to read these kinds of the core group, EndpointSlices, and
+   * the kinds of Istio.
+   */
   allow(kinds: readonly string[]): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -43,7 +46,7 @@ const roleOf = (core: readonly string[]): Resource => ({
   ].map(([apiGroups, resources]) => ({ apiGroups, resources, verbs: ['get', 'list', 'watch'] })),
 });
 
-/** A state in which `a.mesh` has this status. */
+/** Returns a state in which `a.mesh` has this status. */
 const marked = (mark: Mark): MeshState => ({
   ...firstState,
   hosts: {
@@ -106,7 +109,7 @@ export async function startKubeStage(): Promise<KubeStage> {
   };
 }
 
-/** Control planes behind one address, to which proxies are connected. */
+/** Makes control planes behind one address, to which proxies are connected. */
 function controlPlanes(kube: KubeServer, flags: readonly string[]) {
   const instances: Instance[] = [];
   let [current, address, front]: [Instance | undefined, number, Relay | undefined] = [
@@ -149,7 +152,7 @@ function controlPlanes(kube: KubeServer, flags: readonly string[]) {
   };
 }
 
-/** Copies what a stopped API keeps. The returned function puts the copy back. */
+/** Copies the data of a stopped API. The returned function puts the copy back. */
 export function backUp({ folder }: KubeServer): () => void {
   const [data, copy] = [join(folder, 'etcd'), join(folder, 'etcd-copy')];
   cpSync(data, copy, { recursive: true });
@@ -159,7 +162,7 @@ export function backUp({ folder }: KubeServer): () => void {
   };
 }
 
-/** Lets etcd forget all versions before the newest one. */
+/** Makes etcd forget all versions before the newest one. */
 export async function compact({ port }: KubeServer): Promise<void> {
   const etcd = async (path: string, body: object): Promise<unknown> => {
     const response = await fetch(`http://127.0.0.1:${port + 1}/v3/kv/${path}`, {
@@ -185,8 +188,8 @@ async function pathsOf(kube: KubeServer, groupVersion: string): Promise<readonly
 }
 
 /**
- * Resolves when a watch of any kind from this version gets the answer 410. The API prepares each
- * version of a kind when someone asks for it first, and answers 429 meanwhile.
+ * Resolves when a watch of each kind from this version gets the answer 410. The API prepares each
+ * version of a kind at the first request for it, and answers 429 meanwhile.
  */
 export async function forgotten(kube: KubeServer, version: string): Promise<void> {
   const lists = await Promise.all(
@@ -207,7 +210,7 @@ export async function forgotten(kube: KubeServer, version: string): Promise<void
     );
 }
 
-/** Makes a token of the account that has expired an hour ago. */
+/** Makes a token of the account that expired an hour ago. */
 export async function expiredToken(kube: KubeServer): Promise<string> {
   const [head = '', payload = ''] = (
     await kube.token('default', account, 'https://kubernetes.default.svc')

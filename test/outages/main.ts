@@ -39,7 +39,7 @@ interface Stage {
   dispose(): Promise<void>;
 }
 
-/** Runs the faults that are asked for, if there are any, over one stage. */
+/** Runs the wanted faults, if there are any, over one stage. */
 async function each<W extends Stage, O extends { readonly name: string }>(
   group: string,
   outages: readonly O[],

@@ -16,7 +16,7 @@ identities of both. Then each sidecar has to get another certificate.
 `,
 };
 
-/** A page about all faults, in Markdown. */
+/** Returns a page about all faults, in Markdown. */
 export function report(results: Results, machine: string): string {
   const groups = Object.entries(results).map(([group, outages]) => {
     const rows = outages.map(

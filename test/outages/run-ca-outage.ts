@@ -3,31 +3,34 @@ import { eventually } from '../support/eventually.ts';
 import { agesOf, type CaStage, conditionOf, lastOf } from './ca-stage.ts';
 import { type OutageReport, pause } from './outage.ts';
 
-/** Where a fault is named. */
+/** The place in which a fault is named. */
 export type Voice = '/ready' | 'log' | 'metric' | 'agent';
 
 type Undo = () => Promise<void>;
 
-/** A fault of the world around the certificate authority, and how it ends. */
+/** A fault of the world around the certificate authority, with its end. */
 export interface CaOutage {
   readonly name: string;
-  /** What has to be said, and where. `/ready` and the metrics say nothing else. */
+  /**
+   * The texts that must be reported, by place. If `/ready` or the metrics have no text here, a
+   * control plane that was ready must report nothing there.
+   */
   readonly named: Readonly<Partial<Record<Voice, RegExp>>>;
   /**
-   * Begins and ends the fault. Calls `over` at its end; what comes after is part of healing, and
-   * what is given to `later` is done after that.
+   * Begins and ends the fault. Calls `over` at its end; all that follows is part of healing. After
+   * that, the functions that were passed to `later` run.
    */
   readonly run: (stage: CaStage, over: () => void, later: (undo: Undo) => void) => Promise<void>;
 }
 
-/** What was said, and whether a control plane that had been ready has said it. */
+/** The reported texts. Each one has whether the control plane had been ready before. */
 type Texts = ReadonlyMap<string, By>;
 type By = 'starting' | 'settled';
 
-/** In ms. */
+/** The pause between two looks, and the longest time to wait for a condition. In ms. */
 const [pauseOfWatch, longest] = [250, 120_000];
 
-/** Watches what a control plane and its agents say, until it is stopped. */
+/** Watches the reports of the control planes and their agents, until it is stopped. */
 async function startWatch(stage: CaStage) {
   const first = stage.instance();
   const before = (await conditionOf(first)).metrics;
@@ -43,7 +46,7 @@ async function startWatch(stage: CaStage) {
         if (ready.status === 200) settledInstances.add(instance);
         const by = settledInstances.has(instance) ? 'settled' : 'starting';
         const isQuiet = ready.status === 200 && ready.body === '';
-        // One that is replaced has no answer at last.
+        // A replaced control plane has no answer after its end.
         if (!isQuiet && ready.status !== 0 && !ready.body.includes('it ends'))
           texts['/ready'].set(`${ready.status === 200 ? '' : `${ready.status} `}${ready.body}`, by);
         for (const metric of metrics) texts.metric.set(metric.replace(/ \S+$/, ''), by);
@@ -71,7 +74,7 @@ const troublesIn = (lines: readonly Readonly<Record<string, unknown>>[]): readon
     .filter(({ level }) => level === 'warn' || level === 'error')
     .map(({ event, msg, reason = msg }) => `${String(event)}: ${String(reason)}`);
 
-/** Whether a control plane and its agents are well. */
+/** Whether a control plane and its agents report no fault. */
 async function isWell(stage: CaStage, refusals: readonly string[]): Promise<boolean> {
   const { ready, metrics } = await conditionOf(stage.instance(), refusals);
   return (
@@ -85,7 +88,7 @@ async function isWell(stage: CaStage, refusals: readonly string[]): Promise<bool
   );
 }
 
-/** Resolves when a changed rule is in effect, in calls between all pods. */
+/** Changes a rule. Resolves when it is in effect, in calls between all pods. */
 async function followsRule(stage: CaStage, rule: string): Promise<void> {
   await setRule(stage, rule);
   for (const from of stage.pods())
@@ -100,7 +103,7 @@ export async function renewed(stage: CaStage, begun = performance.now()): Promis
   await eventually(areNew, { within: longest, every: 100 });
 }
 
-/** Runs one fault under load. A call has the header of `rule` afterwards. */
+/** Runs one fault under load. Afterwards, a call has the header of `rule`. */
 export async function runCaOutage(
   stage: CaStage,
   { name, named, run }: CaOutage,
@@ -152,7 +155,7 @@ export async function runCaOutage(
   };
 }
 
-/** Shortens a text, and leaves out what differs from run to run. */
+/** Shortens a text, and leaves out the parts that differ from run to run. */
 const shown = (text: string): string =>
   text
     .replaceAll(/https?:\/\/127\.0\.0\.1:\d+\S*:? ?/g, '')

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Instance, lossesIn } from './control-planes.ts';
 import type { Outage, OutageReport } from './outage.ts';
 
-/** A mesh of which one target shows what the registry has. */
+/** A mesh in which one target shows the state of the registry. */
 export interface MarkedMesh {
   readonly stage: Stage;
   /** The targets of all clients. They answer with 200, whatever happens to the registry. */
@@ -17,9 +17,9 @@ export interface MarkedMesh {
   readonly mark: (mark: Mark) => Promise<void>;
 }
 
-/** Between requests of one client, and between questions to the control plane. In ms. */
+/** The pauses between requests of one client, and between requests to the control plane. In ms. */
 const [pauseOfClient, pauseOfWatch] = [50, 250];
-/** How long a fault may take to heal. In ms. */
+/** The longest time that a fault may take to heal. In ms. */
 const longest = 180_000;
 
 /** A change of the registry, by the status that it gives to a target. */
@@ -41,7 +41,7 @@ export async function inEffect(mesh: MarkedMesh, mark: Mark): Promise<void> {
   await eventually(isMarked, { within: longest });
 }
 
-/** Watches what a mesh names, until it is stopped. */
+/** Watches the faults that a mesh reports, until it is stopped. */
 function startWatch(mesh: MarkedMesh) {
   const begun = mesh.instance().lines.length;
   const first = mesh.instance();
@@ -120,7 +120,7 @@ interface Seen {
   readonly isDown: boolean;
 }
 
-/** Returns where a fault is not named, or where something is named without one. */
+/** Returns the places that do not name a fault, or that name one if nothing is wrong. */
 function unnamed(
   named: Outage<unknown>['named'],
   { ready, losses, isDown }: Seen,

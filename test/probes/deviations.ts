@@ -1,6 +1,6 @@
 import type { Verdict } from './verdicts.ts';
 
-/** Verdicts of the agent that are not those of Go's client, and why. */
+/** Verdicts of the agent that differ from those of Go's client, and the reason. */
 interface Deviation {
   readonly names: readonly string[];
   readonly of: readonly (keyof Verdict)[];
@@ -10,7 +10,7 @@ interface Deviation {
 const statusLine =
   'the status line came, and decides: what is wrong behind it does not make an application unhealthy';
 
-/** All of them. Whatever else differs is a fault. */
+/** All deviations. Any other difference is a fault. */
 export const deviations: readonly Deviation[] = [
   {
     names: [

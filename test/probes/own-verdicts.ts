@@ -14,11 +14,11 @@ import type { Verdict } from './verdicts.ts';
 const within = 5_000;
 
 export interface OwnVerdict extends Verdict {
-  /** Why a scrape has no rows, or not all. */
+  /** The reason why a scrape has no rows, or not all. */
   readonly reason?: FaultReason;
 }
 
-/** What the agent makes of an answer. */
+/** Resolves to the verdict of the agent about an answer. */
 async function ownVerdict(answer: RawAnswer): Promise<OwnVerdict> {
   const { port, close } = await rawServer(answer);
   try {
@@ -28,7 +28,7 @@ async function ownVerdict(answer: RawAnswer): Promise<OwnVerdict> {
   }
 }
 
-/** What it makes of all, by their names. */
+/** Resolves to the verdicts of the agent about all answers, by their names. */
 export async function ownVerdicts(
   answers: readonly RawAnswer[],
 ): Promise<Readonly<Record<string, OwnVerdict>>> {

@@ -1,19 +1,21 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** An answer that a server gives, each character a byte. */
+/** The answer of a server. Each character is a byte. */
 export interface RawAnswer {
   readonly name: string;
   /**
-   * `{PORT}` stands for the port of the server, `{20000}` for so many letters, `{1000 headers}` for
-   * so many headers.
+   * The text of the answer. `{PORT}` stands for the port of the server, `{20000}` for that number
+   * of letters, and `{1000 headers}` for that number of headers.
    */
   readonly raw: string;
 }
 
 const next = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nup 2\n';
 
-/** A server that gives that answer to all but `/next`, as that of the judge does. */
+/**
+ * Starts a server that sends that answer to all requests except `/next`, as that of the judge does.
+ */
 export async function rawServer({
   raw,
 }: RawAnswer): Promise<{ readonly port: number; readonly close: () => void }> {

@@ -3,7 +3,7 @@ import { deviations } from './deviations.ts';
 import type { OwnVerdict } from './own-verdicts.ts';
 import { answers, reportFile, type Verdicts } from './verdicts.ts';
 
-/** A page about all answers, in Markdown, as the formatter has it. */
+/** Returns a page about all answers, in Markdown, as the formatter prints it. */
 export async function report(
   verdicts: Verdicts,
   agentVerdicts: Readonly<Record<string, OwnVerdict>>,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RawAnswer } from './raw-server.ts';
 
-/** What becomes of an answer: the status of a probe, and what a scrape has of it. */
+/** The verdict about an answer: the status of a probe, and the result of a scrape. */
 export interface Verdict {
   readonly probe: number;
   readonly scrape: string;
@@ -13,7 +13,7 @@ export type Verdicts = Readonly<Record<string, Verdict>>;
 
 const here = (name: string) => join(import.meta.dirname, name);
 
-/** Where the verdicts of Go's client are kept. */
+/** The file of the verdicts of Go's client. */
 export const verdictsFile = here('verdicts.json');
 
 /** The page of all verdicts. */
@@ -24,7 +24,7 @@ export const answers = JSON.parse(
   readFileSync(here('answers.json'), 'utf8'),
 ) as readonly RawAnswer[];
 
-/** The verdicts of Go's client, which `npm run probes` asked for. */
+/** Returns the verdicts of Go's client, which `npm run probes` collected. */
 export function goVerdicts(): Verdicts {
   return JSON.parse(readFileSync(verdictsFile, 'utf8')) as Verdicts;
 }

@@ -3,7 +3,7 @@ import { runSoak } from './run-soak.ts';
 
 const rotations = Number(process.argv[2] ?? 300);
 const first = Math.min(50, Math.floor(rotations / 2));
-/** In bytes: what a heap of 20 MB differs by from one look to the next. */
+/** In bytes: the difference between two measurements of a heap of 20 MB. */
 const slack = 1 << 20;
 
 const [before, after] = await runSoak(first, rotations, (rotation) => {

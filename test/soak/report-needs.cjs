@@ -1,4 +1,4 @@
-// Loaded into an agent before its own code: on SIGUSR2 it writes down what it holds, after a
+// An agent loads this file before its own code. On SIGUSR2 it writes its needs to a file, after a
 // garbage collection.
 const { renameSync, writeFileSync } = require('node:fs');
 const { setFlagsFromString } = require('node:v8');

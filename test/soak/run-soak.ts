@@ -6,14 +6,17 @@ import type { LogEvent } from '../../src/shared/log/log-event.ts';
 import { makeRig } from '../support/e2e/rig.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** What an agent holds while nothing happens. */
+/** The resources that an agent holds while nothing happens. */
 export interface Needs {
   readonly rotations: number;
   /** In bytes, after a garbage collection. */
   readonly heap: number;
   readonly resident: number;
   readonly files: number;
-  /** What keeps Node's event loop alive, by kind: timers, sockets, processes, watchers. */
+  /**
+   * The number of handles that keep Node's event loop alive, by kind: timers, sockets, processes,
+   * watchers.
+   */
   readonly resources: Readonly<Record<string, number>>;
 }
 
@@ -24,8 +27,8 @@ interface Report {
 }
 
 /**
- * Rotates certificates as fast as drains of a whole second allow, and says what the agent holds
- * after `first` rotations and after all.
+ * Rotates certificates as fast as drains of a whole second allow. Resolves to the needs of the
+ * agent after `first` rotations and after all.
  */
 export async function runSoak(
   first: number,
@@ -54,7 +57,7 @@ export async function runSoak(
       });
     let reports = 0;
     const needs = async (done: number): Promise<Needs> => {
-      await sleep(3_000); // what was under way has ended by then, connections that were kept included
+      await sleep(3_000); // pending work has ended by then, and kept connections too
       reports++;
       agent.kill('SIGUSR2');
       const { heap, resources } = await eventually(

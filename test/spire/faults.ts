@@ -1,18 +1,23 @@
 import { eventually } from '../support/eventually.ts';
 import { type Name, names, type SpireStage } from './spire-stage.ts';
 
-/** Something that happens to SPIRE, and how it ends. */
+/** A fault of SPIRE, with its end. */
 export interface Fault {
   readonly name: string;
-  /** What the logs must have: a pattern of `EVENT: REASON`; undefined if nothing is wrong. */
+  /**
+   * The pattern of a line that the logs must have, as `EVENT: REASON`; undefined if none is
+   * required.
+   */
   readonly named: RegExp | undefined;
-  /** Resolves to what is worth telling, if anything, when all is well again. */
+  /**
+   * Runs the fault. Resolves when all is well again, to a note for the report; '' if there is none.
+   */
   readonly run: (stage: SpireStage) => Promise<string>;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-/** How many certificates the Envoy of an agent has ACKed. */
+/** Returns how many secrets of a name the Envoy of an agent has ACKed. */
 const acked = ({ agents }: SpireStage, name: Name, secret: string): number =>
   agents[name].log().filter((line) => line.event === 'secret.accepted' && line['secret'] === secret)
     .length;
@@ -87,7 +92,8 @@ export const faults: readonly Fault[] = [
     async run(stage) {
       await stage.spire.replaceAuthority(async (what) => {
         stage.spire.writeRoots();
-        // A new root comes before its certificates; then both sides need certificates of it.
+        // A new root arrives before its certificates. Then both sides need certificates of the new
+        // root.
         if (what === 'prepared') await pause(8_000);
         if (what === 'active') await moreOf(stage, 'default', 2);
         if (what !== 'prepared') await pause(8_000);

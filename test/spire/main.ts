@@ -13,7 +13,7 @@ import { lifetime, type SpireStage, startSpireStage } from './spire-stage.ts';
 const options = {
   /** The folder of `spire-server` and `spire-agent`. */
   programs: { type: 'string', default: process.env['SPIRE_PROGRAMS'] ?? '' },
-  /** Runs the faults with this text. */
+  /** Runs only the faults whose names contain this text. */
   only: { type: 'string', default: '' },
   /** Keeps the results, and writes the report. */
   write: { type: 'boolean', default: false },
@@ -50,7 +50,7 @@ async function run(stage: SpireStage): Promise<void> {
   await writePage('test/spire/report.md', report(results, machineText()));
 }
 
-/** Shows the ends of all logs. */
+/** Prints the ends of all logs. */
 function showLogs({ rig, agents }: SpireStage): void {
   for (const agent of Object.values(agents))
     console.error(`${agent.output().slice(-4_000)}\n${agent.errors().slice(-2_000)}`);

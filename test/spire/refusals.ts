@@ -17,7 +17,7 @@ const node = {
   metadata: { NAMESPACE: 'shop', SERVICE_ACCOUNT: mine },
 };
 
-/** Asks for the configuration of `client` with SVIDs of others. */
+/** Requests the configuration of `client` with SVIDs of others. */
 export async function refusals(stage: SpireStage): Promise<readonly Refusal[]> {
   const thief = `spiffe://${trustDomain}/ns/bank/sa/thief`;
   stage.spire.register({ id: thief, user: process.getuid?.() ?? 0, lifetime: 300 });

@@ -12,7 +12,7 @@ interface Results {
 const row = (cells: readonly (string | number)[]) =>
   `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
 
-/** A page about all faults, in Markdown. */
+/** Returns a page about all faults, in Markdown. */
 export function report({ version, lifetime, faults, refusals }: Results, machine: string): string {
   const violations = faults.flatMap((fault) => fault.violations);
   return `# Identities of SPIRE

@@ -5,10 +5,10 @@ import type { OutageReport } from '../outages/outage.ts';
 import type { Fault } from './faults.ts';
 import { names, type SpireStage } from './spire-stage.ts';
 
-/** In ms. */
+/** The pause between requests of a client, and the longest duration of the load. In ms. */
 const [pauseOfClient, longest] = [20, 3_600_000];
 
-/** Runs a fault under load, and looks at what it left behind. `version` answers afterwards. */
+/** Runs a fault under load, and checks the state after it. `version` answers afterwards. */
 export async function runFault(
   stage: SpireStage,
   { name, named, run }: Fault,

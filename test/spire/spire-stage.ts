@@ -33,7 +33,7 @@ export interface SpireStage {
   dispose(): Promise<void>;
 }
 
-/** In seconds. SPIRE renews a certificate when half of it is over. */
+/** How long a certificate lasts, in seconds. SPIRE renews it when half of that is over. */
 export const lifetime = 40;
 const users: Readonly<Record<Name, number>> = { client: 2_001, echo: 2_002 };
 const namespaces: Readonly<Record<Name, string>> = { client: 'shop', echo: 'default' };
@@ -59,7 +59,7 @@ export async function startSpireStage(programs: string): Promise<SpireStage> {
   let discovery = start();
   const root = (await authority.root(AbortSignal.timeout(60_000))) ?? '';
   await eventually(() => connects(secure), { within: 60_000 });
-  // Each request is a connection between the two Envoys.
+  // With this rule, each request is a connection of its own between the two Envoys.
   rig.write('40-route.yaml', rig.read('40-route.yaml').replace('host: echo.mesh\n', once));
   const agents = Object.fromEntries(
     names.map((name) => {
@@ -69,7 +69,7 @@ export async function startSpireStage(programs: string): Promise<SpireStage> {
       mkdirSync(join(mounted, 'workload-spiffe-uds'));
       copyFileSync(authority.rootFile, join(mounted, 'istio/root-cert.pem'));
       symlinkSync(spire.socket, join(mounted, 'workload-spiffe-uds/socket'));
-      copyFileSync(realEnvoy(), join(place, 'envoy')); // where that user may execute it
+      copyFileSync(realEnvoy(), join(place, 'envoy')); // this user may execute it there
       const agent = spireAgent(rig.agents[name], secure, place, users[name]);
       return [name, agent] as const;
     }),
@@ -119,7 +119,7 @@ function spireAgent(
   );
 }
 
-/** The SVID that SPIRE gives to the user of this process. */
+/** Resolves to the SVID that SPIRE gives to the user of this process. */
 export async function ownSvid({ rig, spire }: SpireStage): Promise<WorkloadPair> {
   const folder = join(rig.folder, 'own');
   await spire.fetch(folder);

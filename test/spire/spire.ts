@@ -18,14 +18,14 @@ export interface Spire {
   readonly version: string;
   /** The workload socket of the agent. */
   readonly socket: string;
-  /** The file of the roots, as an operator writes it by {@link Spire.writeRoots}. */
+  /** The file of the roots. {@link Spire.writeRoots} writes it, as an operator does. */
   readonly rootsFile: string;
-  /** Resolves to the name of the entry. */
+  /** Registers an entry, and returns its id. */
   register(entry: Entry): string;
   forget(entryName: string): void;
   /** Writes the roots that the server has now. */
   writeRoots(): void;
-  /** Replaces the authority: `between` is called after each of the four steps. */
+  /** Replaces the authority. Calls `between` after each of the four steps. */
   replaceAuthority(between: (what: string) => Promise<void>): Promise<void>;
   /** Starts the agent again. */
   startAgent(): Promise<void>;
@@ -40,7 +40,9 @@ export interface Spire {
 export const trustDomain = 'cluster.local';
 const node = `spiffe://${trustDomain}/node`;
 
-/** Starts both. `programs` is the folder of `spire-server` and `spire-agent`. */
+/**
+ * Starts the server and the agent. `programs` is the folder of `spire-server` and `spire-agent`.
+ */
 export async function startSpire(programs: string, folder: string): Promise<Spire> {
   const [port = 0] = await freePorts(1);
   const path = (name: string) => join(folder, name);
@@ -136,7 +138,7 @@ export async function startSpire(programs: string, folder: string): Promise<Spir
   };
 }
 
-/** SPIRE writes it to the error stream. */
+/** Returns the version of a program. SPIRE writes it to the error stream. */
 function versionOf(program: string): string {
   const { stdout, stderr } = spawnSync(program, ['--version'], { encoding: 'utf8' });
   return /\d+\.\d+\.\d+/.exec(stdout + stderr)?.[0] ?? '';

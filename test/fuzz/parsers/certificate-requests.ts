@@ -5,7 +5,7 @@ import { csrPem, goodKeys, testCsr } from '../../support/test-csr.ts';
 import { fuzzed } from '../parser.ts';
 
 const real = Object.values(goodKeys).map(([pair, kind]) => testCsr(pair, kind));
-/** A real request in which some bytes are others, cut or grown. */
+/** A real request with some changed bytes, cut off or extended. */
 const broken = fc
   .record({
     bytes: fc.constantFrom(...real),

@@ -25,7 +25,7 @@ const originals = [issuer.certificate, ofRsa.certificate, parts.certificate].map
   (pem) => new X509Certificate(pem),
 );
 
-/** Reads a certificate in each place in which one can be. */
+/** Reads certificates in each place that may contain some. */
 function parse({ pem, now }: { readonly pem: string; readonly now: number }): unknown {
   const certificates = pemCertificates(pem) ?? [];
   const behind = parts.certificate + pem;

@@ -19,7 +19,7 @@ const json = fc.oneof(
   textOf('{', '}', '[', ']', ':', ',', '"', '"port"', '"path"', '1', 'null', '"a"'),
 );
 
-/** A text as all that makes a configuration of it. */
+/** Resolves a configuration in which each layer has this text. */
 async function configOf(text: string) {
   const content = await parseText(text);
   return resolveConfig({

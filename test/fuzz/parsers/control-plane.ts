@@ -44,7 +44,7 @@ const odd = fc.oneof(
   ),
   fc.string(),
 );
-/** Whatever JSON can say, with names that are real ones now and then. */
+/** Any JSON, in which some names are real ones. */
 const value = fc.oneof(odd, fc.integer(), fc.jsonValue({ maxDepth: 3 }));
 const fieldName = fc.oneof(
   fc.constantFrom(
@@ -250,7 +250,7 @@ const playOf = (variant: Variant) =>
     )
     .map((events): Play => ({ variant, events }));
 
-/** Accepts each second answer that it is given, so that more are given. */
+/** ACKs every second answer that the stream sends, so that more answers follow. */
 function play({ variant, events }: Play): ProxyStream {
   return events.reduce((state, event) => {
     const [after, effects] = reduceProxy(state, event);
@@ -268,7 +268,7 @@ function play({ variant, events }: Play): ProxyStream {
 }
 
 const methods = adsDefinition();
-/** A message, or undefined: what cannot be decoded ends its stream, and gRPC sees to that. */
+/** Decodes a message. Returns undefined if that fails: gRPC ends the stream then. */
 function messageOf(
   decode: (bytes: Buffer) => unknown,
   bytes: Uint8Array,
@@ -288,7 +288,7 @@ function decoded(bytes: Uint8Array): readonly unknown[] {
   });
 }
 
-/** Bytes of a request, some of them others. */
+/** The bytes of a request, some of them changed. */
 const bytes = fc
   .tuple(
     fc.oneof(
@@ -337,7 +337,7 @@ function allOf(node: Parameters<typeof proxyOf>[0]): unknown {
   return [cluster.version, endpoint.version, listener.version, route.version];
 }
 
-/** What comes to `pilot-discovery` from outside. */
+/** Parsers of content that comes to `pilot-discovery` from outside. */
 export const controlPlane = [
   fuzzed({
     name: 'resources of a folder',

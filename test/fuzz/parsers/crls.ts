@@ -42,7 +42,7 @@ function parse(text: string): unknown {
 }
 
 const [firstReal] = real;
-/** A list with these fields after its times. */
+/** Returns a CRL with these fields after its times. */
 const listWith = (...fields: readonly Buffer[]): string => {
   const time = der(tags.utcTime, Buffer.from('250101000000Z'));
   const algorithm = der(tags.sequence, oid('1.2.840.10045.4.3.2'));

@@ -93,7 +93,7 @@ function playXds(events: readonly RelayEvent[]): RelayState {
 }
 
 /**
- * An answer that cannot be read ends its connection, in
+ * Reads an answer. An answer that cannot be read ends its connection, as in
  * `src/pilot-agent/xds-proxy/control-plane.ts`.
  */
 function updateOf(message: Parameters<typeof readResponse>[0]): RelayEvent {
@@ -154,7 +154,7 @@ export const discovery = [
       { maxLength: 12 },
     ),
     parse: playSds,
-    size: 62, // sixteen times that is what one stream may ask for
+    size: 62, // one stream may have 1,000 names, just above sixteen times this
     growing: {
       'names in one request': (size) => [asksFor(numbered(size))],
       'requests for one name': (size) => Array.from({ length: size * 10 }, () => asksFor(['a'])),

@@ -21,7 +21,7 @@ function rewrite(lines: Buffer): void {
     }
 }
 
-/** What comes in these pieces is read as the answer of a source. */
+/** Reads these pieces as the answer of a source. */
 async function read(pieces: readonly Uint8Array[]): Promise<void> {
   const answer = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), {
     headers: {},

@@ -33,7 +33,7 @@ const json = fc
   )
   .map((value) => Buffer.from(JSON.stringify(value)));
 
-/** Bytes of a real resource, some of them others. */
+/** The bytes of a real resource, some of them changed. */
 const broken = fc
   .tuple(
     fc.constantFrom(...real),
@@ -58,7 +58,10 @@ interface Answer {
   readonly bodies: 'kept' | 'dropped';
 }
 
-/** It is known which resources there are, or the answer is refused as a whole. */
+/**
+ * Reads an answer. Returns undefined if the answer is refused as a whole, because a resource cannot
+ * be decoded or is not one of Istio.
+ */
 function read({ configKind, resources, bodies }: Answer): unknown {
   const place = { source: 'xds', path: '', namespaces: new Set<string>(), bodies };
   try {
@@ -76,7 +79,7 @@ const answerOf = (value: Uint8Array): Answer => ({
   bodies: 'kept',
 });
 
-/** Answers of another control plane. */
+/** Parsers of answers of another control plane. */
 export const mcp = [
   fuzzed({
     name: 'answers of a control plane (MCP)',

@@ -23,7 +23,7 @@ const route = routes({
   admin: { request: () => of({ ok: true, value: { status: 200, body: '' } }), open: () => EMPTY },
 });
 
-/** Answers as the status server does, to nobody. */
+/** Answers a request as the status server does, without a client. */
 async function answered({ method, url, headers }: Asked): Promise<void> {
   const request = Object.assign(new IncomingMessage(new Socket()), { method, url, headers });
   Object.defineProperty(request.socket, 'remoteAddress', { value: '127.0.0.1' });
