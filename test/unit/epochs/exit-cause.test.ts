@@ -114,7 +114,7 @@ describe('why an Envoy ended', () => {
     expect(tail).toHaveLength(20);
   });
 
-  it('is forgotten where so much was written after it that it cannot be the cause', () => {
+  it('is forgotten if so much was written after it that it cannot be the cause', () => {
     expect(tailOf([caught, ...frames(200).map((_, index) => `access ${index}`)])).toEqual(
       frames(20).map((_, index) => `access ${180 + index}`),
     );

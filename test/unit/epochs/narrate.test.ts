@@ -1064,7 +1064,7 @@ describe('narrate', () => {
     ]);
   });
 
-  it('says "no limit" where crashes have no budget', () => {
+  it('says "no limit" if crashes have no budget', () => {
     expect(narrate(transition(serving, ended(0, killed)), [], 0)).toContainEqual(
       expect.objectContaining({ of: 'no limit' }),
     );

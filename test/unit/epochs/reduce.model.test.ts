@@ -5,10 +5,10 @@ import { type AgentState, claimOf, type Effect } from '../../../src/epochs/model
 import { live, type Moment, type Process, wishes, type World } from '../../support/agent-world.ts';
 import { modelRuns } from '../../support/model-runs.ts';
 
-/** A promise: undefined while it is kept, otherwise what is wrong. */
+/** Returns the violation of a promise at a moment, or undefined or false if the promise holds. */
 type Promised = (moment: Moment) => string | undefined | false;
 
-/** The processes that are started, without those that were taken over. */
+/** Returns the launches of new processes, without those of adopted ones. */
 const launches = (effects: readonly Effect[]) =>
   withType(effects, 'launch').flatMap(({ launch }) => (launch.adopted ? [] : [launch]));
 
@@ -20,7 +20,7 @@ const isStandalone = (state: AgentState): boolean => {
   return claim !== undefined && claim.stage !== 'waiting' && claim.standalone;
 };
 
-/** The youngest process that exists; with `lineage`, of that lineage. */
+/** Returns the youngest process that exists; if `lineage` is set, the youngest of that lineage. */
 const newestOf = (
   alive: ReadonlyMap<number, Process>,
   lineage?: number,
@@ -32,13 +32,14 @@ const newestOf = (
 };
 
 /**
- * An Envoy that clients reach, or are about to: not one whose parent has ended before its time, nor
- * one that may have handed over in vain.
+ * Whether clients reach an Envoy, or are about to: it does not drain and was not asked to end. An
+ * Envoy that was never LIVE does not count if its parent was lost. A LIVE one does not count if it
+ * is silent and lost a child: it may have handed over in vain.
  */
 const serves = ({ live, silent, draining, askedToEnd, lostChild, parent }: Process): boolean =>
   !draining && !askedToEnd && (live ? !(silent && lostChild) : parent !== 'lost');
 
-/** It is LIVE, and may have clients as far as can be seen. */
+/** Whether a process is LIVE and may have clients, as far as can be seen. */
 const hasClients = (process: Process): boolean =>
   process.live && serves(process) && process.parent !== 'lost';
 
@@ -303,7 +304,7 @@ const show = (value: object): string =>
     .map(([key, field]) => (key === 'type' ? String(field) : `${key}=${JSON.stringify(field)}`))
     .join(' ');
 
-/** What happened, one event a line, with what the agent made of it. */
+/** Prints each event, with the effects and the state that follow it. */
 const trace = (moments: readonly Moment[]): string =>
   moments
     .map(({ event, effects, state }) => {
@@ -318,7 +319,7 @@ const policies = fc.record({
   onCrash: fc.constantFrom<RestartPolicy['onCrash']>('backoff', 'exit'),
   budget: fc.constantFrom(0, 1, 2),
 });
-/** What a long life is made of happens more often than what ends it. */
+/** The weights of events: those that continue a life occur more often than those that end it. */
 const often: Record<string, number> = {
   'is live': 12,
   accepted: 12,
@@ -335,7 +336,7 @@ const often: Record<string, number> = {
 const names = Object.keys(wishes)
   .filter((name) => name !== 'takes over')
   .flatMap((name) => Array.from({ length: often[name] ?? 1 }, () => name));
-/** The first wish that can come true does. */
+/** The names of wishes, of which the first possible one comes true. */
 const step = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 3, size: 'max' });
 const beginnings = [
   [['takes over']],

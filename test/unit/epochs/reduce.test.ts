@@ -41,16 +41,16 @@ const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const due: AgentEvent = { type: 'retry-due' };
 const drained: AgentEvent = { type: 'drained', active: 0 };
 
-/** Epoch 0 is LIVE with hash a. */
+/** The events after which epoch 0 is LIVE with hash a. */
 const serving = [changed('a'), granted(0), live(0)];
-/** Epoch 1 is starting with hash b beside it. */
+/** The events after which epoch 1 is starting with hash b beside epoch 0. */
 const handingOver = [...serving, changed('b'), granted(1), accepted('b')];
-/** Epoch 1 is LIVE, and 0 retires. */
+/** The events after which epoch 1 is LIVE, and epoch 0 retires. */
 const handedOver = [...handingOver, live(1)];
 
-/** Epoch 1 has failed beside 0, and 2 starts in its place. */
+/** The events after which epoch 1 has failed beside epoch 0, and epoch 2 starts in its place. */
 const poisoned = [...handingOver, ended(1, failed), granted(2), accepted('b')];
-/** Epoch 3 starts beside 0, in a lineage of its own. */
+/** The events after which epoch 3 starts beside epoch 0, in a lineage of its own. */
 const sideBySide = [...poisoned, ended(2, failed)];
 
 interface StatePart extends Partial<Omit<Running, 'phase'>> {
@@ -62,7 +62,7 @@ interface Case {
   readonly what: string;
   readonly given: readonly AgentEvent[];
   readonly when: AgentEvent;
-  /** Only the effects, each as its type and what it is about. */
+  /** The effects alone, each as its type and its subject. */
   readonly then: readonly string[];
   readonly state?: StatePart;
   readonly policy?: Partial<RestartPolicy>;
@@ -301,14 +301,14 @@ describe('a refusal', () => {
       state: { claim: undefined, refused: { hash: 'b', reason: 'expired' } },
     },
     {
-      what: 'is looked at again after 30 s where no Envoy is alive',
+      what: 'is looked at again after 30 s if no Envoy is alive',
       given: [...serving, ended(0, killed), due, granted(1)],
       when: refused('a'),
       then: ['retry in 30000', 'cancel-rescue'],
       state: { phase: 'running', claim: undefined },
     },
     {
-      what: 'ends the agent where no Envoy has ever served',
+      what: 'ends the agent if no Envoy has ever served',
       given: [changed('a'), granted(0), ended(0, killed), due, granted(1)],
       when: refused('a'),
       then: ['cancel-retry'],
@@ -341,7 +341,7 @@ describe('an exit', () => {
       state: { crashes: 1 },
     },
     {
-      what: 'ends the agent where the policy is exit',
+      what: 'ends the agent if the policy is exit',
       given: serving,
       when: ended(0, killed),
       then: ['cancel-retry'],
@@ -504,7 +504,7 @@ describe('an exit', () => {
       state: { phase: 'running', crashes: 0 },
     },
     {
-      what: 'of a second child before LIVE leads to a rescue where the parent does not serve any more, whatever it ended with',
+      what: 'of a second child before LIVE leads to a rescue if the parent does not serve any more, whatever it ended with',
       given: [...handedOver, ended(1, killed), granted(2), accepted('b')],
       when: ended(2, killed),
       then: ['follow 0', 'cancel-retry', 'launch 3 b as 0 of lineage 1 beside', 'follow 3'],
@@ -670,7 +670,9 @@ describe('an epoch', () => {
   });
 });
 
-/** There is no room for an epoch beside a child that has hung while it came up. */
+/**
+ * The events after which there is no room for an epoch beside a child that hung while it started.
+ */
 const crowdedOut: readonly AgentEvent[] = [
   ...[...serving, changed('b'), granted(1), accepted('b'), changed('c')],
   { type: 'turn-granted', epoch: 2, parent: 'stuck' },
@@ -797,7 +799,7 @@ describe('a request to terminate', () => {
   ])('$what', check);
 });
 
-/** An agent that is gone has left epoch 7, and its parent. */
+/** The adoption of epoch 7 and its parent, which an earlier agent left running. */
 const left: AgentEvent = {
   type: 'epochs-adopted',
   epochs: [
@@ -824,7 +826,7 @@ describe('an Envoy that was kept', () => {
       then: ['publish-admin 7', 'await-stable 7'],
     },
     {
-      what: 'is nobody where none was left',
+      what: 'is nobody if none was left',
       given: [],
       when: { type: 'epochs-adopted', epochs: [] },
       then: [],
@@ -849,7 +851,7 @@ describe('an Envoy that was kept', () => {
       then: ['launch 8 a as 4 of lineage 1', 'follow 8'],
     },
     {
-      what: 'goes on where the configuration is refused',
+      what: 'goes on if the configuration is refused',
       given: [...takenOver, changed('a'), granted(8)],
       when: refused('a'),
       then: ['retry in 30000'],
@@ -894,7 +896,7 @@ describe('an agent that leaves', () => {
       state: { phase: 'stopped' },
     },
     {
-      what: 'ends where there is no Envoy',
+      what: 'ends if there is no Envoy',
       given: [],
       when: leave,
       then: ['cancel-retry'],

@@ -29,7 +29,7 @@ const accepted = (hash: string): AgentEvent => ({
 const spawned = (epoch: number): AgentEvent => ({ type: 'epoch-spawned', epoch, pid: 7 });
 const start = [changed('a'), granted(0), spawned(0), live(0)];
 
-/** What is kept of events that come a second apart, from 1 s on. */
+/** Returns the timeline of events that come one second apart, from 1 s on. */
 function keep(events: readonly AgentEvent[]): Timeline {
   const reduce = reducer({ onCrash: 'backoff', budget: 10 });
   let before: AgentState = initialState;
@@ -132,7 +132,7 @@ describe('the timeline', () => {
       { type: 'config-refused', hash: 'b', reason: 'the key does not match' },
       change('c', files('chain', { from: 'serial 2', to: 'serial 3' }), files('key')),
       ...[granted(1), accepted('c'), spawned(1), live(1)],
-      ...[change('d', files('mesh')), change('c', files('mesh'))], // it is what runs
+      ...[change('d', files('mesh')), change('c', files('mesh'))], // c runs already
       { type: 'restart-requested', by: 'POST /restart', reading: readingOf('c') },
       ...[granted(2), accepted('c'), spawned(2), live(2)],
     ]);

@@ -2,7 +2,10 @@ import { type SchedulerLike, Subject, Subscription } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { fairSlices } from '../../../src/operators/fair-slices.ts';
 
-/** Streams whose values cost 10 ms each of slices of 20 ms, and the other work of the program. */
+/**
+ * Sets up streams whose values cost 10 ms each of slices of 20 ms, beside other work of the
+ * program.
+ */
 function slicedStreams() {
   const clock = { ms: 0 };
   const actions: (() => void)[] = [];
@@ -27,7 +30,7 @@ function slicedStreams() {
     });
     return { source$, subscription };
   };
-  /** Other work has had its turn. */
+  /** Ends the turn of other work, and runs the scheduled actions. */
   const nextTurn = (): void => {
     for (const act of actions.splice(0)) act();
   };

@@ -11,11 +11,14 @@ const proxyIn = (namespace: string, number: number): ProxyNode =>
     labels: { app: `p${number}` },
   });
 
-/** Forty proxies over so many namespaces. */
+/** Returns forty proxies over this number of namespaces. */
 const proxiesOver = (namespaces: number): readonly ProxyNode[] =>
   Array.from({ length: 40 }, (_, number) => proxyIn(`ns${number % namespaces}`, number));
 
-/** The first is alone in its namespace, the others are in so many others. */
+/**
+ * Returns forty proxies: the first is alone in its namespace, the others are in `others`
+ * namespaces.
+ */
 const firstAlone = (others: number): readonly ProxyNode[] =>
   Array.from({ length: 40 }, (_, number) =>
     proxyIn(number === 0 ? 'ns0' : `ns${1 + (number % others)}`, number),
@@ -43,7 +46,7 @@ const services = (count: number): readonly string[] =>
       `addresses: [240.0.${number >> 8}.${number & 255}], endpoints: [{ address: 10.0.${number >> 8}.${number & 255} }]`,
     ),
   );
-/** A service that only its own namespace sees, and so a scope, for each of so many namespaces. */
+/** Returns a service for each namespace that only this namespace sees, and so a scope for each. */
 const ownServices = (namespaces: number): readonly string[] =>
   Array.from({ length: namespaces }, (_, number) =>
     entry(`own${number}`, `ns${number}`, "exportTo: ['.'], endpoints: [{ address: 10.9.0.1 }]"),
@@ -54,12 +57,14 @@ interface Scene {
   readonly yaml: readonly string[];
 }
 
-/** More rounds than these are made only while other programs seem to be in the way. */
+/**
+ * The bounds of rounds. More than the least run only while other programs seem to be in the way.
+ */
 const rounds = { least: 20, most: 400 };
 
 /**
- * What a change of an endpoint costs in two scenes, side by side: the least of many rounds, for
- * what takes the processor meanwhile only adds to it.
+ * Returns the costs of a change of an endpoint in two scenes, side by side. It takes the least of
+ * many rounds, for other load of the processor only adds to the cost.
  */
 function costsOf(most: number, ...scenes: readonly [Scene, Scene]): readonly [Cost, Cost] {
   const [firstMesh, secondMesh] = scenes.map(({ proxies, yaml }) => {
@@ -83,7 +88,7 @@ function costsOf(most: number, ...scenes: readonly [Scene, Scene]): readonly [Co
   return best;
 }
 
-/** Goals of the design are 1.2, 1.2 and 1.5; the rest is for a busy machine. */
+/** The design goals are 1.2, 1.2 and 1.5; the rest is for a busy machine. */
 it.each<readonly [what: string, most: number, small: Scene, large: Scene]>([
   [
     'ten times the services',

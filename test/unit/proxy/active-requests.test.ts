@@ -13,7 +13,7 @@ describe('activeRequests', () => {
       active: 5,
     },
     {
-      what: 'is zero where the gauge says so',
+      what: 'is zero if the gauge says so',
       stats: { 'http.ingress.downstream_rq_active': 0 },
       active: 0,
     },

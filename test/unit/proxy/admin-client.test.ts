@@ -22,7 +22,7 @@ describe('adminClient', () => {
 
   const port = (index: number) => ports[index] ?? expect.unreachable('no port');
   const write = (address: string) => writeFileSync(file, address);
-  /** A server that says who it is, and what it was asked. */
+  /** Starts a server that answers with its name and the request. */
   const start = async (
     portOrPath: number | string,
     name: string,
@@ -171,7 +171,7 @@ describe('adminClient', () => {
     write(`127.0.0.1:${port(0)}`);
     const admin = client();
     expect(await body(admin)).toBe('first GET /x');
-    rmSync(file); // as by a rename: another file is in its place
+    rmSync(file); // as after a rename, another file takes its place
     write(`127.0.0.1:${port(1)}`);
     expect(await body(admin)).toBe('second GET /x');
   });
@@ -239,8 +239,8 @@ describe('adminClient', () => {
   });
 
   /**
-   * A server that answers so many requests of each connection and then, instead of an answer, hangs
-   * up.
+   * Starts a server that answers this many requests of each connection and then, instead of an
+   * answer, hangs up.
    */
   const fickle = async (answers: readonly number[], hangUp: (socket: Socket) => void) => {
     let connections = 0;

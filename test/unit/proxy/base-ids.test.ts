@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type ReservedBaseId, reserveBaseId, sharedMemoryOf } from '../../../src/proxy/base-ids.ts';
 import { leftOut } from '../../support/left-out.ts';
 
-/** Above all that an agent draws. */
+/** A number above all that an agent draws. */
 const base = 600_000_000 + process.pid * 10;
 const drawing = (...ids: readonly number[]) => {
   const left = [...ids];
@@ -37,7 +37,10 @@ afterEach(async () => {
   for (const name of reservations()) rmSync(`/dev/shm/${name}`);
 });
 
-/** Another process that draws these, and says which it got; `enter` is put before its command. */
+/**
+ * Starts another process that draws these, and reports which it got; `enter` is put before its
+ * command.
+ */
 async function another(
   ids: readonly number[],
   enter: readonly string[] = [],
@@ -77,7 +80,7 @@ describe('a base id', () => {
   });
 
   it.each([0, 1, 9])(
-    'is another one where there is shared memory of its epochs already (%i)',
+    'is another one if there is shared memory of its epochs already (%i)',
     (offset) => {
       const file = `/dev/shm/envoy_shared_memory_${(base + 1) * 10 + offset}`;
       files.push(file);
@@ -108,7 +111,7 @@ describe('a base id', () => {
     expect(new Set(drawn).size).toBeGreaterThan(15);
   });
 
-  it('is not looked for without end where somebody has taken all of them', () => {
+  it('is not looked for without end if somebody has taken all of them', () => {
     expect(reserve(1)).toBe(1);
     expect(() => reserveBaseId(() => base + 1)).toThrow('no base id is free in /dev/shm');
     expect(reservations()).toHaveLength(1);
@@ -127,7 +130,7 @@ describe('the base id of another agent', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(reservations(1)).toHaveLength(1);
-    expect(reserve(1, 3)).toBe(3); // what the dead has left is found, and removed
+    expect(reserve(1, 3)).toBe(3); // the reservation of the dead process is found, and removed
     await expect.poll(() => reservations(1)).toEqual([]);
     expect(reserve(1)).toBe(1);
   });
@@ -143,13 +146,13 @@ describe('the base id of another agent', () => {
       expect(got).toBe(1);
       expect(reserve(1, 2)).toBe(2);
       expect((await another([1, 2, 3], namespaces)).got).toBe(3);
-      expect(reservations(1)).toHaveLength(1); // it lives
+      expect(reservations(1)).toHaveLength(1); // the process lives
     },
   );
 
   it('is nobody else’s, whoever draws the same at the same moment', async () => {
     const same = [1, 2, 3, 4, 5];
-    const lastIds = [6, 7, 8, 9]; // in step, all can lose each of the same ids to each other
+    const lastIds = [6, 7, 8, 9]; // in step, all can lose each of the same ids
     const all = await Promise.all(lastIds.map((id) => another([...same, id])));
     expect(new Set(all.map(({ got }) => got)).size).toBe(4);
   });

@@ -103,7 +103,7 @@ describe('sharesPorts', () => {
       config: '',
       shared: false,
     },
-  ])('is $shared where $what', async ({ bodies, config, shared }) => {
+  ])('is $shared if $what', async ({ bodies, config, shared }) => {
     expect(
       await firstValueFrom(sharesPorts(admin(...bodies), config), { defaultValue: undefined }),
     ).toBe(shared);

@@ -38,7 +38,7 @@ describe('checkPairs', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('accepts, once, where there is nothing to check', async () => {
+  it('accepts, once, if there is nothing to check', async () => {
     expect(await check()).toEqual([{ kind: 'works' }]);
   });
 

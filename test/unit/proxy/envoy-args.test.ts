@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type EnvoyArgs, envoyArgs, type EpochArgs } from '../../../src/proxy/envoy-args.ts';
 import { envoyLogFormat } from '../../../src/proxy/envoy-lines.ts';
 
-/** What the peer's own test of the arguments gives. */
+/** The arguments in the peer's own test. */
 const peers: EnvoyArgs = {
   drainDuration: 45_000,
   parentShutdownDuration: 60_000,

@@ -10,7 +10,7 @@ let stage: EnvoyStage;
 afterEach(() => stage.dispose());
 
 const check = () => only(stage.check());
-/** The same, ahead of a check of the reading of that hash: that of the check is `hash`. */
+/** Checks the reading of this hash ahead of time; `check` itself has the hash `hash`. */
 const ahead = (hash: string) =>
   lastValueFrom(
     stage.proxy.checkAhead?.(readingOf(hash, bootstrap)) ??
@@ -20,10 +20,10 @@ const ahead = (hash: string) =>
     },
   );
 const ok = { kind: 'works' };
-/** A program that does this when it is to validate a configuration. */
+/** Returns a program that runs `script` when it is to validate a configuration. */
 const validating = (script: string) =>
   `case "$*" in *'--mode validate') ${script} ;; esac\n${onward}`;
-/** A program with this hot restart version. */
+/** Returns a program with this hot restart version. */
 const version = (text: string) =>
   `[ "$*" = --hot-restart-version ] && { echo ${text}; exit; }\n${onward}`;
 
@@ -138,7 +138,7 @@ describe('a check', () => {
   );
 
   it.each(['kill -KILL $$', 'kill -TERM $$'])(
-    'has no verdict where the validation is ended (%s) while an Envoy runs',
+    'has no verdict if the validation is ended (%s) while an Envoy runs',
     async (script) => {
       stage = envoyStage();
       stage.install(validating(script));
@@ -152,7 +152,7 @@ describe('a check', () => {
     },
   );
 
-  it('has no verdict where the validation can not be started, or its file can not be written', async () => {
+  it('has no verdict if the validation can not be started, or its file can not be written', async () => {
     stage = envoyStage();
     await stage.start({});
     stage.install(validating('exit 126'));
@@ -220,7 +220,7 @@ describe('a certificate without its key', () => {
     writeFileSync(join(stage.root, 'cert-chain.pem'), 'a certificate');
   };
 
-  it('is not a reason where no Envoy runs: it says itself whether it needs them', async () => {
+  it('is not a reason if no Envoy runs: it says itself whether it needs them', async () => {
     half();
     expect(await check()).toEqual(ok);
     expect(stage.validated()).toBeDefined();

@@ -12,7 +12,7 @@ const health = (epoch: number) => only(stage.proxy.health(epoch));
 const publish = (epoch: number) =>
   lastValueFrom(stage.proxy.publishAdmin(epoch), { defaultValue: undefined });
 
-/** Until an epoch has been seen LIVE, whoever is ready is asked who he is. */
+/** The requests to an Envoy that is ready while its epoch was not yet seen LIVE. */
 const coming = ['GET /ready', 'GET /server_info'];
 
 describe('an epoch', () => {
@@ -164,7 +164,7 @@ describe('an epoch', () => {
 });
 
 describe('of two lineages side by side', () => {
-  /** A first epoch that was seen LIVE, and another one beside it that was not. */
+  /** Starts a first epoch that is seen LIVE, and another one beside it that is not. */
   const both = async () => {
     stage = envoyStage();
     const [first, firstAdmin] = await up({ epoch: 0 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type EnvoyStage, envoyStage, onward, only } from '../../support/fake-envoy.ts';
 
-/** What the kernel says of the control group that the tests run in, where a test says it. */
+/** The files that the kernel has about the control group of the tests, if a test sets them. */
 const kernel = vi.hoisted(() => new Map<string, string>());
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof nodeFs>();
@@ -43,14 +43,14 @@ describe('while an Envoy runs, a check', () => {
     expect(stage.versionAsked()).toBe(0);
   });
 
-  it('has nothing to say where another one fits', async () => {
+  it('has nothing to say if another one fits', async () => {
     hasMemory(1 << 28);
     stage = envoyStage();
     await stage.start({});
     expect(await check()).toEqual(ok);
   });
 
-  it('lets its validation end first where memory runs short, and what serves as late as before', async () => {
+  it('lets its validation end first when memory runs short, and what serves as late as before', async () => {
     stage = envoyStage();
     const { pid } = await stage.start({});
     const validation = stage.installLasting();
@@ -61,7 +61,7 @@ describe('while an Envoy runs, a check', () => {
     life.unsubscribe();
   });
 
-  it('has no verdict where the kernel ends the validation for want of memory, and says so', async () => {
+  it('has no verdict if the kernel ends the validation for want of memory, and says so', async () => {
     hasMemory(1 << 28);
     stage = envoyStage();
     await stage.start({});

@@ -9,7 +9,7 @@ afterEach(() => stage.dispose());
 
 const done = async (drained$: Observable<never>) =>
   expect(await lastValueFrom(drained$.pipe(toArray()), { defaultValue: undefined })).toEqual([]);
-/** An Envoy of epoch 0 that says that, and what `drain` asks of it. */
+/** Starts an Envoy of epoch 0 with these answers; returns the requests that `drain` sends to it. */
 async function drained(
   how: Drain,
   says: Partial<Says>,
@@ -35,7 +35,7 @@ describe('a graceful drain', () => {
       'a dynamic',
       { dynamicListeners: [{ active_state: { listener: { traffic_direction: 'INBOUND' } } }] },
     ],
-  ])('is of what comes from outside where %s listener is inbound', async (_, says) => {
+  ])('is of what comes from outside if %s listener is inbound', async (_, says) => {
     expect(await drained('graceful', says)).toEqual([
       ...questions,
       'POST /drain_listeners?inboundonly&graceful&skip_exit',
@@ -45,7 +45,7 @@ describe('a graceful drain', () => {
   it.each([
     ['marked', {}],
     ['inbound', outbound],
-  ])('is of all listeners where none is %s', async (_, says) => {
+  ])('is of all listeners if none is %s', async (_, says) => {
     expect(await drained('graceful', says)).toEqual([
       ...questions,
       'POST /drain_listeners?graceful&skip_exit',
@@ -123,10 +123,10 @@ describe('what is in flight', () => {
   const idle = Object.fromEntries(Object.keys(stats).map((name) => [name, 0]));
 
   it.each([
-    ['12 where that is the sum of the gauges', stats, 12],
-    ['0 where all gauges are 0', idle, 0],
-    ['unknown where there are other gauges only', { 'cluster.a.upstream_rq_active': 5 }, undefined],
-    ['unknown where there is none', {}, undefined],
+    ['12 if that is the sum of the gauges', stats, 12],
+    ['0 if all gauges are 0', idle, 0],
+    ['unknown if there are other gauges only', { 'cluster.a.upstream_rq_active': 5 }, undefined],
+    ['unknown if there is none', {}, undefined],
   ])('is %s', async (_, gauges, expected) => {
     stage = envoyStage();
     await (await stage.start({})).comesUp({ stats: gauges });
@@ -137,7 +137,7 @@ describe('what is in flight', () => {
     ['with 503', { status: 503, body: 'http.a.downstream_rq_active: 1\n' }],
     ['with garbage', { status: 200, body: 'no statistics' }],
     ['by hanging up', 'hangs up'],
-  ])('is unknown where the admin endpoint answers %s', async (_, manner) => {
+  ])('is unknown if the admin endpoint answers %s', async (_, manner) => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp({ stats });
     admin.behaves(manner);
@@ -171,7 +171,7 @@ describe('of two lines side by side', () => {
     ).comesUp({ ...gauge(20), ...inbound });
     admins = [first, second];
   };
-  /** What each of them is asked meanwhile. */
+  /** Returns the requests that each Envoy gets during an action, without config dumps. */
   const askedBy = async (action: () => Promise<unknown>) => {
     const before = admins.map(({ requests }) => requests.length);
     await action();

@@ -216,13 +216,13 @@ describe('an Envoy beside another line', () => {
     expect(readdirSync(stage.folder)).toEqual([`envoy-${stage.baseId}`, 'envoy-rev0.json']);
   });
 
-  it('is started from what is given where no cluster leads to its admin endpoint', async () => {
+  it('is started from what is given if no cluster leads to its admin endpoint', async () => {
     stage = envoyStage();
     await stage.start({ epoch: 0 });
     expect((await stage.start(beside)).option('-c')).toBe(join(stage.folder, 'envoy-rev1.json'));
   });
 
-  it('has neither where nothing stands beside it', async () => {
+  it('has neither if nothing stands beside it', async () => {
     stage = envoyStage();
     await stage.start({ epoch: 0 });
     const { argv, option } = await stage.start({ ...beside, sideBySide: false });
@@ -234,7 +234,7 @@ describe('an Envoy beside another line', () => {
   const notStarted = [{ type: 'exited', exit: { kind: 'spawn-failed', reason } }];
 
   it.each(['staticListeners', 'dynamicListeners'] as const)(
-    'is not started where the %s of the other share no port',
+    'is not started if the %s of the other share no port',
     async (which) => {
       stage = envoyStage();
       const admin = await (
@@ -253,7 +253,7 @@ describe('an Envoy beside another line', () => {
     },
   );
 
-  it('is not started where its configuration lets it share no port', async () => {
+  it('is not started if its configuration lets it share no port', async () => {
     stage = envoyStage({ config: () => ({ kind: 'given', path, override: '' }) });
     const path = join(stage.root, 'envoy.yaml');
     writeFileSync(path, 'enable_reuse_port: true');

@@ -38,7 +38,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Kills a process that may end by itself meanwhile. */
+/** Kills a process, which may end on its own meanwhile. */
 const end = (pid: number) => {
   try {
     if (startTime(pid) !== undefined) process.kill(pid, 'SIGKILL');
@@ -54,7 +54,7 @@ const read = (path: string) => {
   }
 };
 const fail = (error: unknown) => expect.fail(String(error));
-/** Who waits for an Envoy of this folder. */
+/** Returns the processes that wait for an Envoy of this folder. */
 const keepers = () =>
   readdirSync('/proc')
     .filter(
@@ -63,7 +63,7 @@ const keepers = () =>
     )
     .map(Number);
 
-/** A keeper that has started `script` in place of Envoy, and what it has told. */
+/** Starts a keeper that runs `script` in place of Envoy; returns its events. */
 function start(script: string, { inShell = setsid } = {}) {
   const program = join(folder, 'program');
   writeFileSync(program, `#!/bin/sh\n${script}\n`);
@@ -183,7 +183,7 @@ describe('an Envoy that is kept', () => {
     expect(readdirSync(folder).sort()).toEqual(['envoy.log', 'program']);
   });
 
-  it('has ended in an unknown way where nobody was left to see how', async () => {
+  it('has ended in an unknown way if nobody was left to see how', async () => {
     const { exit, pid } = start('exec sleep 60');
     for (const keeper of keepers()) process.kill(keeper, 'SIGKILL');
     process.kill(pid(), 'SIGKILL');
@@ -239,7 +239,7 @@ describe('an Envoy that is kept', () => {
   it('that cannot be started is an exit', () => {
     const { events } = start('exit 0', { inShell: join(folder, 'no-setsid') });
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'spawn-failed' } }]);
-    // One of another make, which knows no --fork.
+    // This setsid is of another make, which knows no --fork.
     const foreign = join(folder, 'foreign');
     writeFileSync(
       foreign,

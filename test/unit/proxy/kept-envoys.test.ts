@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-kept-'));
 const file = join(folder, 'envoy-kept.json');
 const addressFile = join(folder, 'envoy-admin-address');
 
-/** Something that looks like an Envoy, as far as its arguments go. */
+/** Returns arguments by which a process looks like an Envoy. */
 const options = (restartEpoch: number) => [
   '--restart-epoch',
   String(restartEpoch),
@@ -97,7 +97,7 @@ describe('Envoys that were kept', () => {
   });
 
   it.each(['', 'garbage', '[', 'null', '{}', '7', '[null, 7, "x", [], {}]'])(
-    'are none where the file says %j',
+    'are none if the file says %j',
     (text) => {
       expect(adoptedPids(text)).toEqual([]);
     },
@@ -132,7 +132,7 @@ describe('Envoys that were kept', () => {
     ['is open to others', (path: string) => chmodSync(path, 0o644)],
     ['belongs to somebody else', (path: string) => chownSync(path, 1, 1)],
     ['is a link', link],
-  ])('are none where the file %s', (_, spoil) => {
+  ])('are none if the file %s', (_, spoil) => {
     if (process.getuid?.() !== 0) return;
     const text = JSON.stringify([record(parent)]);
     expect(adoptedPids(text)).toEqual([parent?.pid]);

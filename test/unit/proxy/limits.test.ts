@@ -19,7 +19,7 @@ function write(files: Readonly<Record<string, string>>): void {
 describe('limits', () => {
   const cpu = (given?: number) => limits(given, root, 8).cpu;
 
-  it('are none where there is no control group', () => {
+  it('are none if there is no control group', () => {
     expect(limits(undefined, root, 8)).toEqual({ cpu: undefined, memory: undefined });
   });
 
@@ -35,7 +35,7 @@ describe('limits', () => {
     expect(limits(undefined, root, 8)).toEqual({ cpu: 1.5, memory: 1000 });
   });
 
-  it('have the quota of version 1, at the top where the path is that of the host', () => {
+  it('have the quota of version 1, at the top if the path is that of the host', () => {
     write({
       'proc/self/cgroup': '4:memory:/docker/x\n3:cpuacct,cpu:/docker/x\n0::/',
       'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '50000',
@@ -80,9 +80,9 @@ it.each([
 const mebibytes = (count: number) => count * (1 << 20);
 it.each([
   { what: 'half of what the agent leaves, for two of them', memory: 512, heap: 201 },
-  { what: 'half, where that is just enough for each', memory: 238, heap: 64 },
-  { what: 'all of it, where it is not enough for two', memory: 237, heap: 127 },
-  { what: 'no bounds, where nothing is left', memory: 110, heap: undefined },
+  { what: 'half, if that is just enough for each', memory: 238, heap: 64 },
+  { what: 'all of it, if it is not enough for two', memory: 237, heap: 127 },
+  { what: 'no bounds, if nothing is left', memory: 110, heap: undefined },
 ])('the heap of an Envoy has $what: $memory MiB', ({ memory, heap }) => {
   expect(heapLimit(mebibytes(memory))).toBe(heap && mebibytes(heap));
 });
@@ -105,6 +105,6 @@ it.each(['0', '-1', '1.5', 'many', '2147483648', '99999999999'])(
   },
 );
 
-it('the heap of an Envoy has no bounds where memory is not limited', () => {
+it('the heap of an Envoy has no bounds if memory is not limited', () => {
   expect(heapLimit(undefined)).toBe(undefined);
 });

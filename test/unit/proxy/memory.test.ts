@@ -15,7 +15,7 @@ function write(files: Readonly<Record<string, string>>): void {
 }
 
 describe('memory', () => {
-  it('is unknown where there is no control group', () => {
+  it('is unknown if there is no control group', () => {
     expect(memory(root)).toBe(undefined);
   });
 
@@ -43,7 +43,7 @@ describe('memory', () => {
     expect(memory(root)).toEqual({ limit: 2000, used: 500, oomKills: 1 });
   });
 
-  it('finds its files at the top where the path is that of the host', () => {
+  it('finds its files at the top if the path is that of the host', () => {
     write({
       'proc/self/cgroup': '0::/../../kubepods/pod/container',
       'sys/fs/cgroup/memory.max': '1000',
@@ -66,7 +66,7 @@ describe('memory', () => {
     expect(memory(root)?.limit).toBe(limit);
   });
 
-  it('has no limit where nobody sets one', () => {
+  it('has no limit if nobody sets one', () => {
     write({
       'proc/self/cgroup': '0::/',
       'sys/fs/cgroup/memory.max': 'max',

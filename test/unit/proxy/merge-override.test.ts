@@ -3,7 +3,9 @@ import { mergeMessages, mergeOverride } from '../../../src/proxy/merge-override.
 
 type Message = Parameters<typeof mergeMessages>[0];
 
-/** That Envoy understands the same by `--config-yaml`: test/e2e/override.test.ts. */
+/**
+ * Checks our merge; test/e2e/override.test.ts checks that Envoy does the same by `--config-yaml`.
+ */
 describe('mergeMessages', () => {
   it.each<[what: string, base: Message, over: Message, merged: Message]>([
     ['puts lists behind each other', { a: [1] }, { a: [1, 2] }, { a: [1, 1, 2] }],
@@ -29,7 +31,7 @@ describe('mergeMessages', () => {
       { pipe: { path: '/p' } },
     ],
     [
-      'has a port of 0 where it is asked for',
+      'has a port of 0 if it is asked for',
       { named_port: 'x' },
       { port_value: 0 },
       { port_value: 0 },
@@ -115,7 +117,7 @@ describe('mergeOverride', () => {
     expect(merged).toEqual({ ok: false, reason });
   });
 
-  it('adds an admin layer of runtime values where there is none', async () => {
+  it('adds an admin layer of runtime values if there is none', async () => {
     const layered = async (layers: readonly object[]) => {
       const merged = await mergeOverride({
         kind: 'generated',

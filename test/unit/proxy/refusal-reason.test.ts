@@ -45,7 +45,7 @@ describe('refusalReason', () => {
       reason: 'Proto constraint validation failed (AValidationError.B: value is required)',
     },
     {
-      what: 'is what Envoy says as it starts, where it says all twice',
+      what: 'is what Envoy says as it starts, if it says all twice',
       exit: failed(
         "error `private_key {\n}\n: Proto constraint validation failed (A: b)` initializing config '  a.yaml'\nprivate_key {\n}\n: Proto constraint validation failed (A: b)",
       ),

@@ -5,7 +5,7 @@ import { serviceCounts } from '../../../src/proxy/request-counts.ts';
 
 const count = fc.integer({ min: 0, max: 1_000_000 });
 const word = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}$/);
-/** As Envoy names them: with dots, colons and bars; none that it uses for itself. */
+/** Names as Envoy has them, with dots, bars and underscores; none is one of Envoy's own. */
 const named = fc
   .array(word, { minLength: 1, maxLength: 4 })
   .chain((words) => fc.constantFrom('.', '|', '_').map((by) => words.join(by)));
@@ -70,7 +70,7 @@ const printed = service.chain((given) => {
     ...[...given.connections].map(
       ([name, open]) => `listener.l_${name}.downstream_cx_active: ${open}`,
     ),
-    // What is Envoy's own, or a part of what is counted in the whole.
+    // These are Envoy's own, or a part of a total that is counted.
     'http.admin.downstream_rq_completed: 7',
     'cluster.xds-grpc.membership_total: 1',
     'cluster.c.external.upstream_rq_completed: 7',
@@ -82,7 +82,7 @@ const printed = service.chain((given) => {
     .map((lines) => ({ given, body: `${lines.join('\n')}\n` }));
 });
 
-/** The sum of several: undefined where nobody has counted. */
+/** Returns the sum of several counts; undefined if there are none. */
 function sum(all: ReadonlyMap<string, Counted>) {
   if (all.size === 0) return undefined;
   const total = (field: 'requests' | 'failures') =>
@@ -111,7 +111,8 @@ describe('the statistics of Envoy', () => {
     fc.assert(
       fc.property(printed, ({ given, body }) => {
         const read = serviceCounts(body);
-        // Without an HTTP listener of a mesh, what clusters are asked is outbound: see the table.
+        // Without an HTTP listener of a mesh, requests to clusters count as outbound: see the
+        // table.
         fc.pre(given.inbound.size + given.outbound.size > 0);
         expect(counts(read.inbound)).toEqual(sum(given.inbound));
         expect(counts(read.outbound)).toEqual(sum(given.outbound));

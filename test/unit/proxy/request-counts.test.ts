@@ -5,7 +5,7 @@ import { serviceCounts } from '../../../src/proxy/request-counts.ts';
 
 const histogram = (name: string, totals: string) =>
   `${name}:\n  totals=${totals}\n  intervals=9,1:9\n  summary=P0(0,0) P50(0,0)`;
-/** As Envoy 1.36 and 1.40 print it. */
+/** The statistics as Envoy 1.36 and 1.40 print them. */
 const mesh = [
   'cluster.outbound|80||a.b.external.upstream_rq_completed: 5',
   'cluster.outbound|80||a.b.membership_healthy: 1',

@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Above all that an agent draws. */
+/** A base id above all that an agent draws. */
 const baseId = 700_000_000 + process.pid;
 const reservations = (id = baseId) =>
   readdirSync('/dev/shm').filter((name) => name.startsWith(`pilot-agent-${id}-`));
@@ -41,7 +41,7 @@ const make = (from: ReturnType<typeof addresses>) => {
   cleared.push(() => from.clear(address));
   return address;
 };
-/** As Envoy does. */
+/** Opens the sockets that Envoy opens. */
 const open = async ({ socketPath }: RestartAddress) => {
   const names = ['parent', 'child', 'udp_parent', 'udp_child'].map(
     (role) => `${socketPath}_${role}_${baseId * 10}`,
@@ -68,10 +68,10 @@ describe('the restart address of a lineage', () => {
     ]);
   });
 
-  it.each([67, 68])('has paths that Envoy can open where the folder has %i bytes', (length) => {
+  it.each([67, 68])('has paths that Envoy can open if the folder has %i bytes', (length) => {
     const long = join(folder, 'x'.repeat(length - folder.length - 1));
     mkdirSync(long);
-    const id = 199_999_999; // the longest that is drawn
+    const id = 199_999_999; // the longest id that is drawn
     const address = restartAddresses(long, () => ({ baseId: id, release: () => undefined })).make();
     expect(Buffer.byteLength(`${address.socketPath}_udp_parent_${id}2`)).toBeLessThanOrEqual(107);
     expect(dirname(dirname(address.socketPath))).toBe(length === 67 ? long : tmpdir());
@@ -81,7 +81,7 @@ describe('the restart address of a lineage', () => {
     expect(existsSync(dirname(address.socketPath))).toBe(false);
   });
 
-  it('is elsewhere where the folder has no room, and in /dev/shm where nothing else has', () => {
+  it('is elsewhere if the folder has no room, and in /dev/shm if nothing else has', () => {
     const address = make(addresses(join(folder, 'no')));
     expect(address.socketPath).toMatch(/^\/\S+\/pilot-agent-\w{6}\/s$/);
     expect(dirname(dirname(address.socketPath))).toBe(tmpdir());

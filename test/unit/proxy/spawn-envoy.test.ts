@@ -19,7 +19,7 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-spawn-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Runs a program to its end, and resolves to how it ended and what it said. */
+/** Runs a program to its end; returns its events and its messages. */
 async function run(
   mkfifo: string | undefined,
 ): Promise<{ readonly events: readonly ProcessEvent[]; readonly messages: readonly string[] }> {
@@ -41,7 +41,7 @@ async function run(
   return { events: await firstValueFrom(life$.pipe(toArray()), { defaultValue: [] }), messages };
 }
 
-/** How many descriptors of this process lead into the folder. */
+/** Returns the number of descriptors of this process that lead into the folder. */
 function open(): number {
   return readdirSync('/proc/self/fd').filter(
     (fd) =>
@@ -59,7 +59,7 @@ it('what Envoy says is read over a FIFO of which nothing stays', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('where a FIFO cannot be opened for writing, Envoy runs without, and no descriptor stays', async () => {
+it('if a FIFO cannot be opened for writing, Envoy runs without, and no descriptor stays', async () => {
   const mkfifo = join(folder, 'mkfifo');
   writeFileSync(mkfifo, '#!/bin/sh\nmkdir "$3"\n'); // a folder can be opened for reading only
   chmodSync(mkfifo, 0o755);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Each imports the one before. */
+/** The texts of files: `uses.ts` imports `type.ts`, and `far.ts` imports `uses.ts`. */
 const whole = {
   'type.ts':
     'export interface Size { readonly bytes: number }\nexport const small = (): Size => ({ bytes: 1 });\n',
@@ -38,12 +38,12 @@ function program() {
   );
 }
 const keys = (world = 'one') => fileKeys(program(), world, new Map()).keys;
-/** The names of files that a change of one reaches, if no earlier run is known. */
+/** Returns the names of files that a change of one reaches, if no earlier run is known. */
 function reachedBy(name: string): string[] {
   const reached = reachedFiles(program(), [pathOf(join(folder, name))]);
   return Object.keys(whole).filter((file) => reached.has(pathOf(join(folder, file))));
 }
-/** The names of files whose key a change has changed. */
+/** Returns the names of files whose key a change has changed. */
 function changedBy(change: () => void): string[] {
   const before = keys();
   change();

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 
 type Rules = Readonly<Record<'givenValues' | 'namedArguments', Rule.RuleModule>>;
 
-/** The lines of a file of ours that a rule finds. */
+/** Returns the lines of a file of ours that a rule reports. */
 async function linesFound(rule: keyof Rules, lines: readonly string[]): Promise<readonly number[]> {
   const rules = (await import(resolve('scripts/lint-arguments.mjs'))) as Rules;
   const folder = mkdtempSync(join(tmpdir(), 'lint-arguments-'));

@@ -9,7 +9,7 @@ const folder = 'src/shared/proto/envoy';
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
   name.endsWith('_pb.ts'),
 );
-/** Messages that stand for a published one of another name: equal on the wire. */
+/** The published names of messages that have another name here; they are equal on the wire. */
 const otherNames: Readonly<Record<string, string>> = {
   'envoy.extensions.transport_sockets.tls.v3.ValidationContext':
     'envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext',
@@ -26,7 +26,7 @@ const nested = (message: DescMessage): readonly DescMessage[] => [
   ...message.nestedMessages.flatMap(nested),
 ];
 
-/** How a field is written: its type on the wire, and whether it may be repeated. */
+/** Returns the type of a field on the wire, and whether the field may be repeated. */
 function written(field: DescField): string {
   const valueType = (
     kind: 'scalar' | 'message' | 'enum',
@@ -75,7 +75,7 @@ describe("what is generated of Envoy's API", () => {
             `${written(field)} ${field.name}`,
             `${publishedAs(publishedField)} ${publishedField.name}`,
           ];
-          // A message that is only passed on is bytes: the same on the wire.
+          // A message that is only passed on is bytes here, which are the same on the wire.
           const isPassedOn =
             publishedField.resolvedType instanceof protobuf.Type &&
             here === `bytes ${publishedField.name}`;

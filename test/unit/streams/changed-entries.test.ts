@@ -6,7 +6,7 @@ const conf = '/conf';
 describe('changedEntries', () => {
   const namesIn = ({ entries }: PossibleChanges, folder = conf) =>
     entries === 'all' ? 'all' : [...(entries.get(folder) ?? [])];
-  /** After a first look, which is at all. */
+  /** Returns the changes after a first look, which is at all entries. */
   const looked = () => {
     const changed = changedEntries();
     expect(namesIn(changed.take())).toBe('all');
@@ -41,7 +41,7 @@ describe('changedEntries', () => {
       'there are so many events that the kernel may have dropped some',
       Array.from({ length: 4_001 }, () => 'a'),
     ],
-  ])('counts all as changed where %s', (_, names) => {
+  ])('counts all as changed if %s', (_, names) => {
     const changed = looked();
     add(changed, ...names);
     expect(namesIn(changed.take())).toBe('all');

@@ -39,7 +39,8 @@ describe('hashFiles', () => {
       ]),
     );
     expect(await hash('cert.pem', 'key.pem', 'root-cert.pem', 'missing-file')).toBe(expected);
-    expect(await hash('cert.pem', 'key.pem', 'root-cert.pem')).not.toBe(expected); // the peer: equal
+    // The peer's hashes are equal.
+    expect(await hash('cert.pem', 'key.pem', 'root-cert.pem')).not.toBe(expected);
     expect(await firstValueFrom(hashFiles([]), none)).toBe(sha256('[]'));
   });
 

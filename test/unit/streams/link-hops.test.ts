@@ -12,7 +12,7 @@ describe('linkHops', () => {
   afterEach(() => rm(root, { recursive: true }));
 
   const pathOf = (name: string) => join(root, name);
-  /** The hops below the temp folder; the folders above it are the same in every test. */
+  /** Returns the hops below the temp folder; the folders above it are the same in every test. */
   const hopsOf = async (path: string) =>
     [...(await linkHops(path)).keys()]
       .filter((hop) => hop.startsWith(`${root}/`))

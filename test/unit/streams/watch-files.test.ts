@@ -30,7 +30,7 @@ const deadline = 5_000;
 interface Heard {
   readonly sign: SourceChange;
   /**
-   * What the files held when the sign came: this is what a pipeline without a window would have
+   * The contents of the files when the sign came, which a pipeline without a window would have
    * read.
    */
   readonly contents: string;
@@ -278,12 +278,11 @@ describe('watchFiles', () => {
       });
   });
 
-  it('hears changes by polling too, where chokidar is told to poll', async () => {
+  it('hears changes by polling too, if chokidar is told to poll', async () => {
     vi.stubEnv('CHOKIDAR_USEPOLLING', '1');
     await write('certs/key.pem');
     await watching('certs/key.pem');
-    // fs.watchFile takes what it finds first for the old state, and finds it some time after
-    // `ready`.
+    // fs.watchFile takes its first reading, some time after `ready`, for the old state.
     await vi.waitFor(
       async () => {
         await writeOver('certs/key.pem');

@@ -15,7 +15,9 @@ import { inputsOf } from '../../../golden/cases.ts';
 import { trialEnvoy, type TrialEnvoy } from '../../../golden/envoy.ts';
 import { freePorts } from '../../../support/free-ports.ts';
 
-/** `BOOTSTRAP_RUNS` and `BOOTSTRAP_SEED` look further than the suite does. */
+/**
+ * The number of cases. `BOOTSTRAP_RUNS` and `BOOTSTRAP_SEED` test more cases than the suite does.
+ */
 const numRuns = Number(process.env['BOOTSTRAP_RUNS'] ?? 20);
 const seed = Number(process.env['BOOTSTRAP_SEED'] ?? 1);
 
@@ -25,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => envoy.dispose());
 
-/** A listener of Envoy that speaks HTTP or TCP, and passes all on to `upstream`. */
+/** Returns a listener of Envoy for HTTP or TCP that passes all traffic on to `upstream`. */
 function listenerOf(kind: 'http' | 'tcp', port: number) {
   const http = {
     '@type':
@@ -86,7 +88,7 @@ describe('Envoy', () => {
               bootstrapCount++;
               const { accepted, output } = await envoy.validate(JSON.stringify(result.bootstrap));
               expect(accepted, output).toBe(true);
-              // A validation does not look at the statistics; only a start does.
+              // A validation does not check the statistics; only a start does.
               const { node, stats_config } = result.bootstrap;
               const started = await envoy.start(JSON.stringify({ node, stats_config }));
               await started.end();
@@ -114,7 +116,7 @@ describe('Envoy', () => {
     });
     const result = bootstrap({ ...inputs, outlierLogPath: '' });
     if (!result.ok) throw new Error(JSON.stringify(result.problems));
-    // The control plane that is not there would keep the listeners waiting.
+    // The listeners would wait for the control plane, which does not exist here.
     const { listeners, clusters } = result.bootstrap['static_resources'] as Readonly<
       Record<string, readonly object[]>
     >;
@@ -141,7 +143,7 @@ describe('Envoy', () => {
         (await read(admin, `/stats?filter=${encodeURIComponent(filter)}`)).body;
       await expect.poll(async () => readiness(await filtered(readinessFilter))).toBeUndefined();
       sockets.push(...[http, tcp].map((port) => connect(port, '127.0.0.1')));
-      // An idle connection with HTTP is not active; one without is.
+      // An idle HTTP connection is not active; an idle TCP connection is.
       await expect
         .poll(async () => activeRequests(parseStats(await filtered(activeFilter))))
         .toBe(1);
@@ -174,7 +176,7 @@ describe('Envoy', () => {
     }
   });
 
-  /** An Envoy with a listener that answers, started from a bootstrap of its own. */
+  /** Starts an Envoy from a bootstrap of its own, with a listener that answers. */
   async function started(given: Partial<BootstrapInputs>, env: NodeJS.ProcessEnv = {}) {
     const [admin = 0, prometheus = 0] = await freePorts(2);
     const inputs = inputsOf({

@@ -69,7 +69,7 @@ describe('a golden bootstrap', () => {
     async (name) => {
       const { accepted, output } = await envoy.validate(readFileSync(path(name), 'utf8'));
       expect(accepted, output).toBe(true);
-      // A tracer for listeners that name none has no other place.
+      // Envoy warns of this field, but a tracer for listeners that name none has no other place.
       const words = output
         .split('\n')
         .filter(

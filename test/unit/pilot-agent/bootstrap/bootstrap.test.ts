@@ -10,7 +10,7 @@ import { activeFilter } from '../../../../src/proxy/admin-questions.ts';
 import { readinessFilter } from '../../../../src/pilot-agent/status/probe/readiness.ts';
 import { type GoldenCase, inputsOf, tls } from '../../../golden/cases.ts';
 
-/** As much of Envoy's bootstrap as is looked at here. */
+/** The part of Envoy's bootstrap that these tests read. */
 interface Document {
   readonly admin: { readonly address: unknown };
   readonly static_resources: {
@@ -243,7 +243,7 @@ describe('bootstrap', () => {
     expect(cluster(result, 'lightstep')).not.toContain('transport_socket');
   });
 
-  it('speaks TLS to LightStep where it is told to, in the old way or the new', () => {
+  it('speaks TLS to LightStep if it is told to, in the old way or the new', () => {
     const old = cluster(
       bootstrapOf({
         config: {

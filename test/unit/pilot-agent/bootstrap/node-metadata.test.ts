@@ -50,7 +50,7 @@ describe('nodeMetadata', () => {
   });
 
   it.each([{}, { ISTIO_META_ISTIO_VERSION: '' }])(
-    'has the version whose dialect it speaks where none is given: %j',
+    'has the version whose dialect it speaks if none is given: %j',
     (env) => {
       expect(metadataOf({ env })['ISTIO_VERSION']).toMatch(/^1\.26\.\d+$/);
     },

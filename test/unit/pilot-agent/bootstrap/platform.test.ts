@@ -17,7 +17,7 @@ let sys: string;
 let servers: Server[];
 let requests: IncomingMessage[];
 
-/** The address of a server that knows these things, by method and path, and nothing else. */
+/** Starts a server that serves only these pages, by method and path; returns its address. */
 const serve = async (pages: Readonly<Record<string, string>>): Promise<string> => {
   const server = createServer((request, response) => {
     requests.push(request);
@@ -34,7 +34,7 @@ const sign = (path: string, text: string) => {
   mkdirSync(dirname(join(sys, path)), { recursive: true });
   writeFileSync(join(sys, path), `${text}\n`);
 };
-/** What is known at once, and in the end if that is more. */
+/** Returns the first platform that is known, and the last one if there are more. */
 const learn = async (inputs: Partial<PlatformInputs>): Promise<readonly Platform[]> => {
   const platforms$ = platform({
     gcpMetadata: '',
@@ -87,7 +87,7 @@ describe('a machine of Google Cloud', () => {
   };
   const all = Object.fromEntries(Object.values(pages));
 
-  it('is not asked for where neither a variable nor the firmware speaks of Google', async () => {
+  it('is not asked for if neither a variable nor the firmware speaks of Google', async () => {
     await serve({ ...all, ...zone });
     expect(await learn({})).toEqual([unknown]);
     expect(requests).toEqual([]);
@@ -108,7 +108,7 @@ describe('a machine of Google Cloud', () => {
     { key: 'gcp_gce_instance_id' },
     { key: 'gcp_gce_instance_template' },
     { key: 'gcp_gce_instance_created_by' },
-  ] as const)('lacks $key where the metadata server does, and nothing else', async ({ key }) => {
+  ] as const)('lacks $key if the metadata server does, and nothing else', async ({ key }) => {
     const metadataHost = await serve(
       Object.fromEntries(Object.values(pages).filter(([path]) => path !== pages[key][0])),
     );
@@ -169,7 +169,7 @@ describe('a machine of Google Cloud', () => {
     },
   );
 
-  it('says nothing more where the host of the metadata server is none', async () => {
+  it('says nothing more if the host of the metadata server is none', async () => {
     expect(await learn({ metadataHost: 'not a host' })).toEqual([unknown]);
   });
 });
@@ -239,7 +239,7 @@ describe('a machine of Amazon', () => {
     ]);
   });
 
-  it('is asked for it without, where no token is given (IMDSv1)', async () => {
+  it('is asked for it without, if no token is given (IMDSv1)', async () => {
     const amazonAddress = await serve({ [documentPath]: JSON.stringify(identity) });
     expect((await learn({ amazonAddress })).at(-1)?.metadata).toMatchObject({
       aws_instance_id: 'instance',

@@ -94,7 +94,8 @@ describe('templateVariables', () => {
       given: variables({}, { metadata: { ISTIO_VERSION: 'fake', key: 'value' } }),
       value: '{"ISTIO_VERSION":"fake","key":"value"}',
     },
-    { name: 'meta_json_str', given: variables({}, { metadata: {} }), value: '{}' }, // JSON always, where the Go agent leaves it out
+    // This is always JSON; the Go agent leaves the variable out.
+    { name: 'meta_json_str', given: variables({}, { metadata: {} }), value: '{}' },
     { name: 'localhost', given: variables(), value: '127.0.0.1' },
     { name: 'localhost', given: variables({}, { ipv6: true }), value: '::1' },
     { name: 'wildcard', given: variables(), value: '0.0.0.0' },
@@ -171,6 +172,7 @@ describe('templateVariables', () => {
       value: '{"address": "a", "port_value": 1}',
     },
     {
+      // This is the token itself; the Go agent names a file.
       name: 'lightstepToken',
       given: configured({
         tracing: {
@@ -179,7 +181,7 @@ describe('templateVariables', () => {
         },
       }),
       value: 'fake',
-    }, // the token itself, where the Go agent names a file
+    },
     {
       name: 'stackdriverMaxEvents',
       given: configured({
@@ -212,7 +214,7 @@ describe('templateVariables', () => {
     },
     { name: 'envoy_metrics_service_tls', given: variables(), value: undefined },
     {
-      // with the files the right way round
+      // The files are the right way round.
       name: 'envoy_accesslog_service_tls',
       given: configured({
         envoyAccessLogService: service({

@@ -95,7 +95,7 @@ describe('upstreamTls', () => {
     });
   });
 
-  it('takes the files that the metadata name, but no CA where none is wanted', () => {
+  it('takes the files that the metadata name, but no CA if none is wanted', () => {
     const metadata = {
       TLS_CLIENT_CERT_CHAIN: 'own-chain',
       TLS_CLIENT_KEY: 'own-key',

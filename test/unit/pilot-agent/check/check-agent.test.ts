@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Around } from '../../../../src/pilot-agent/check/around.ts';
 import { checkAgent } from '../../../../src/pilot-agent/check/running-agent.ts';
 
-/** What is found of an agent that answers a probe by this. */
+/** Returns the findings about an agent that answers a probe with `answer`. */
 async function findingsOf(answer: unknown) {
   const configPath = mkdtempSync(join(tmpdir(), 'check-agent-'));
   const server = createServer((_, response) => response.end(JSON.stringify(answer)));

@@ -10,7 +10,7 @@ import { printCompletion, type Shell } from '../../../../src/pilot-agent/cli/com
 import { program } from '../../../../src/pilot-agent/cli/program.ts';
 import { leftOut } from '../../../support/left-out.ts';
 
-/** How each shell is started without the files of a user, and what has to be set up in it. */
+/** The arguments that start each shell without the files of a user, and its first command. */
 const shells: Readonly<
   Record<Shell, { readonly args: readonly string[]; readonly first: string }>
 > = {
@@ -19,7 +19,7 @@ const shells: Readonly<
   fish: { args: ['--no-config', '-i'], first: 'true' },
 };
 
-/** What is typed, and behind `⇥`, the key, what the shell adds to the word. */
+/** The typed text; after `⇥`, the Tab key, follows the text that the shell adds to the word. */
 const cases: readonly string[] = [
   'prox⇥y',
   'proxy rou⇥ter',
@@ -44,8 +44,8 @@ const cases: readonly string[] = [
 ];
 
 /**
- * The same in each shell: zsh puts `=` behind a flag with a value that it completes, and takes the
- * slash behind a folder away.
+ * Returns the same arguments for each shell. zsh puts `=` behind a flag whose value it completes,
+ * and removes the slash behind a folder.
  */
 function plain(args: readonly string[]): readonly string[] {
   return args.flatMap((arg) => arg.replace(/\/$/, '').split(/(?<=^--(?:rotation|output))=/));
@@ -61,7 +61,7 @@ function scriptOf(shell: Shell): string {
   return text;
 }
 
-/** All commands of a tree. */
+/** Returns all commands of a tree. */
 function all(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(all)];
 }
@@ -125,7 +125,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
     rmSync(folder, { recursive: true });
   });
 
-  /** What is on the screen, in one line. */
+  /** Returns the text on the screen, in one line. */
   function screen(): string {
     const { buffer } = display;
     return Array.from(

@@ -17,7 +17,7 @@ describe('config check', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** What it says of a text, without the path, and what it ends with. */
+  /** Returns the lines that a check prints for a text, without the path, and how the check ends. */
   async function check(text?: string): Promise<readonly [lines: readonly string[], end: unknown]> {
     if (text !== undefined) writeFileSync(path, text);
     const lines: string[] = [];

@@ -11,9 +11,9 @@ describe('exec', () => {
   let folder: string;
   let agent: Server;
   let requests: string[];
-  /** What the agent answers, one after the other; then 200. */
+  /** The status codes that the agent answers, in order; then 200. */
   let answers: number[];
-  /** Made by the command. */
+  /** The file that the command creates. */
   let ran: string;
 
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe('exec', () => {
     },
   );
 
-  it('says so where the agent does not quit', async () => {
+  it('says so if the agent does not quit', async () => {
     answers = [200, 500];
     await expect(run('touch "$1"')).rejects.toMatchObject({
       code: 0,

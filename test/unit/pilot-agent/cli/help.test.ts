@@ -84,7 +84,7 @@ afterEach(() => {
   vi.clearAllMocks();
 });
 
-/** Runs a command line, and returns what it has printed, and how it has ended. */
+/** Runs a command line; returns its output, and the error that it ended with. */
 async function run(...args: readonly string[]) {
   printed = '';
   const error: unknown = await program()
@@ -96,13 +96,13 @@ async function run(...args: readonly string[]) {
   return { printed, error };
 }
 
-/** The words of each command that has a page, after the name of the program. */
+/** Returns the words of each command that has a page, after the name of the program. */
 function namesOf(command: Command, path: readonly string[] = []): readonly (readonly string[])[] {
   return [path, ...command.commands.flatMap((below) => namesOf(below, [...path, below.name()]))];
 }
 const all = namesOf(program()).map((path) => ({ path, name: ['pilot-agent', ...path].join(' ') }));
 
-/** The examples of a page: what a shell is given. */
+/** Returns the command lines in the examples of a page. */
 const shown = (page: string) => [...page.matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line);
 
 describe('the help page', () => {
@@ -183,7 +183,7 @@ describe('the examples', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** The arguments that a shell makes of an example. */
+  /** Returns the arguments that a shell passes for an example. */
   function words(example: string): readonly string[] {
     const [, line = example] = /^(?:eval )?"\$\((.*)\)"/.exec(example) ?? [];
     const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}` };
@@ -213,7 +213,7 @@ describe('the examples', () => {
         expect(error).toBeUndefined();
         expect(called.length).toBe(args[0] === 'version' ? 0 : 1);
       }
-      // What no flag has taken is the role alone.
+      // The role is the only word that no flag takes.
       const leftover = withFlags.flatMap((mock) => vi.mocked(mock).mock.lastCall?.[1] ?? []);
       expect(leftover.filter((word) => !['sidecar', 'router'].includes(word))).toEqual([]);
     },

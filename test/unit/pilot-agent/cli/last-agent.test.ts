@@ -43,7 +43,7 @@ describe('an agent that is gone', () => {
     });
   });
 
-  it('needs no advice where it was asked to', () => {
+  it('needs no advice if it was asked to', () => {
     const end = agentEnd(lived, { askedBy: 'SIGTERM', leaves: false });
     expect(ended('/run', end, now)).toStrictEqual({
       message:
@@ -72,7 +72,7 @@ describe('goneFrom', () => {
     (await firstValueFrom(goneFrom(folder, code, endedAt + 12_000), { defaultValue: undefined }))
       ?.message;
 
-  /** Leaves a socket on which nobody listens on it, made at the start. */
+  /** Leaves a socket that nothing listens on, dated to the start of the agent. */
   async function killed(): Promise<void> {
     const code = `require('node:net').createServer().listen(${JSON.stringify(join(folder, 'status'))}, () => console.log(''))`;
     const child: ChildProcess = spawn(process.execPath, ['-e', code], {
@@ -100,11 +100,11 @@ describe('goneFrom', () => {
   it.each([
     ['the folder is empty', 'ENOENT'],
     ['the folder has no socket', 'ECONNREFUSED'],
-  ])('knows nothing where %s', async (_, code) => {
+  ])('knows nothing if %s', async (_, code) => {
     expect(await gone(code)).toBeUndefined();
   });
 
-  it.each([['EACCES'], [undefined]])('knows nothing where the socket has said %s', async (code) => {
+  it.each([['EACCES'], [undefined]])('knows nothing if the socket has said %s', async (code) => {
     keepEnd(folder, agentEnd(lived, new Fatal('no', 78)));
     expect(await gone(code)).toBeUndefined();
   });

@@ -55,7 +55,7 @@ describe('what an agent sends of itself', () => {
     await expect.poll(() => heard.at(-1)).toEqual(away('it answers 503: four listen already'));
   });
 
-  it('is away where there is no folder', async () => {
+  it('is away if there is no folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-none-'));
     rmSync(folder, { recursive: true });
     const events: TopEvent[] = [];

@@ -16,7 +16,10 @@ describe('startLoad', () => {
     await new Promise<void>((resolve) => newServer.listen(port, '127.0.0.1', resolve));
     return port;
   };
-  /** `answer` gets the socket and how many requests came on it, this one included. */
+  /**
+   * Starts a server. `answer` receives the socket and the number of requests on it, this one
+   * included.
+   */
   const serve = (answer: (socket: Socket, nth: number) => void) =>
     listen(
       createServer((socket) => {

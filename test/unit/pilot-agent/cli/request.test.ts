@@ -50,8 +50,9 @@ describe('request', () => {
   afterEach(() => {
     vi.restoreAllMocks();
     const left = process.stdout.listeners('error') as Listener[];
+    // A program leaves these listeners at its end, which does no harm there.
     for (const listener of left)
-      if (!before.includes(listener)) process.stdout.off('error', listener); // at the end of a program nobody minds
+      if (!before.includes(listener)) process.stdout.off('error', listener);
     server.close();
     server.closeAllConnections();
     rmSync(folder, { recursive: true });

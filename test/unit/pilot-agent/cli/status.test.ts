@@ -28,14 +28,14 @@ describe('status', () => {
   const run = (output?: string, configPath = agent.folder) =>
     status({ configPath, ...(output !== undefined && { output }) });
 
-  it('asks the socket of the folder, and resolves where the agent is ready', async () => {
+  it('asks the socket of the folder, and resolves if the agent is ready', async () => {
     agent.answer('/debug/status', 200, JSON.stringify(agentReport()));
     await run();
     expect(agent.requests).toEqual(['GET /debug/status']);
     expect(printed).toMatch(/^READY {2}pilot-agent 0\.1\.0 .*\n(.*\n)+$/);
   });
 
-  it('prints how it stands, and ends with 1 and without more words, where the agent is not ready', async () => {
+  it('prints how it stands, and ends with 1 and without more words, if the agent is not ready', async () => {
     agent.answer('/debug/status', 200, JSON.stringify(inTrouble));
     await expect(run()).rejects.toMatchObject({ code: 1, message: '' });
     expect(printed).toMatch(/^NOT READY .*\n {2}reason +Envoy does not answer: \\x1b/);
@@ -87,7 +87,7 @@ describe('status', () => {
       (fake: FakeStatus) => fake.answer('/debug/status', 200, '<html>'),
       /answers something else than its status/,
     ],
-  ])('ends with 69 and one line where the agent %s', async (_, make, message) => {
+  ])('ends with 69 and one line if the agent %s', async (_, make, message) => {
     await Promise.resolve(make(agent));
     await expect(run()).rejects.toMatchObject({
       code: 69,
@@ -96,7 +96,7 @@ describe('status', () => {
     expect(printed).toBe('');
   });
 
-  it('ends with 69 where there is no such folder', async () => {
+  it('ends with 69 if there is no such folder', async () => {
     await expect(run(undefined, '/no/such/folder')).rejects.toMatchObject({ code: 69 });
   });
 

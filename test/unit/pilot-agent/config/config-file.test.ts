@@ -4,7 +4,7 @@ import { flags } from '../../../../src/pilot-agent/config/flags.ts';
 import { presentConfig } from '../../../../src/pilot-agent/run/start/present-config.ts';
 import { accepted, configOf, problemsOf, type TestConfig } from '../../../support/resolved.ts';
 
-/** What a test says, with a file of this content. */
+/** Returns a test configuration with a file of this content. */
 function withFile(content: unknown, others: TestConfig = {}): TestConfig {
   const file = readConfigFile('a.yaml', { ok: true, value: content });
   return { ...others, file, env: { ...file.environment, ...others.env } };
@@ -260,7 +260,7 @@ describe('the sources of a file', () => {
         caFile: '',
         tokenFile: '/token',
       },
-      // A token is for the server that it was given for.
+      // A token is sent only to the server that it was configured for.
       {
         kind: 'consul',
         name: 's',

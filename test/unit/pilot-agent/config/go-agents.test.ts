@@ -28,7 +28,7 @@ const ofKind: Readonly<Record<string, readonly [string, string]>> = {
   policy: ['MUTUAL_TLS', 'NONE'],
   port: ['9998', '9999'],
 };
-/** What has to be there too. */
+/** Returns the flags that a flag needs beside it. */
 const besideFlag = (name: string) =>
   name.startsWith('lightstep')
     ? { lightstepAddress: 'satellite:99', lightstepAccessToken: 'token' }
@@ -85,7 +85,7 @@ describe('a flag of a Go agent', () => {
   );
 });
 
-/** Two values of a variable, where not any text is one. */
+/** Two values of each variable that does not accept every text. */
 const ofVariable: Readonly<Record<string, readonly [string, string]>> = {
   CA_ADDR: ['ca:1', 'ca:2'],
   ECC_SIGNATURE_ALGORITHM: ['ECDSA', ''],
@@ -117,7 +117,10 @@ const ofVariable: Readonly<Record<string, readonly [string, string]>> = {
 
 describe('a variable of a Go agent', () => {
   const rows = variableRows();
-  /** A variable with texts of other fields, and one that is read where the API is looked for. */
+  /**
+   * The variables that are left out: one has texts of other fields, one serves to find the
+   * Kubernetes API.
+   */
   const elsewhere = ['PROXY_CONFIG', 'KUBERNETES_SERVICE_HOST'];
   const works = named(rows, 'works').filter((name) => !elsewhere.includes(name));
 

@@ -8,7 +8,7 @@ import type { Flag } from '../../../../src/shared/text/flag.ts';
 import { flags } from '../../../../src/pilot-agent/config/flags.ts';
 import { problemsOf } from '../../../support/resolved.ts';
 
-/** What zod makes of the schema as it is written: a validator that knows nothing of our code. */
+/** The written schema as a validator of zod, which does not use our code. */
 const written = z.fromJSONSchema(
   JSON.parse(readFileSync(schemaPath, 'utf8')) as Parameters<typeof z.fromJSONSchema>[0],
 );

@@ -4,7 +4,7 @@ import { wellFormed } from '../../../../src/pilot-agent/bootstrap/proto-json.ts'
 import { parseDownwardApi } from '../../../../src/pilot-agent/config/downward-api.ts';
 import { anyText } from '../../../golden/arbitrary-inputs.ts';
 
-/** As Kubernetes writes a map: sorted, a line each, values by Go's `%q`. */
+/** Formats a map as Kubernetes does: sorted, a line each, values by Go's `%q`. */
 function formatted(entries: Readonly<Record<string, string>>): string {
   const quote = (value: string) =>
     JSON.stringify(value)

@@ -3,10 +3,10 @@ import { proxyConfigJson } from '../../../../src/pilot-agent/bootstrap/proxy-con
 import { parseText } from '../../../../src/pilot-agent/config/parse-text.ts';
 import { configOf, flawsOf, type TestConfig } from '../../../support/resolved.ts';
 
-/** What the control plane is told. */
+/** Returns the configuration that the control plane receives. */
 const passedOn = (testConfig: TestConfig) => proxyConfigJson(configOf(testConfig));
 
-/** One of each kind of field of Istio's API that the agent has no use for. */
+/** A field of each kind in Istio's API that the agent does not use. */
 const ofIstio = {
   tracingServiceName: 'CANONICAL_NAME_ONLY',
   interceptionMode: 'TPROXY',
@@ -167,7 +167,7 @@ describe('a field that the control plane would refuse the whole proxy for', () =
     ]);
   });
 
-  it('is told where there is a second tracer', () => {
+  it('is told if there is a second tracer', () => {
     const tracing = { zipkin: { address: 'z:1' }, openCensusAgent: { address: 'o:1' } };
     expect(flawsOf({ proxyConfig: { tracing } })).toEqual([
       {

@@ -26,7 +26,7 @@ describe('a probe that names no host', () => {
     { value: 'true', hosts: ['localhost'] },
     { value: 'T', hosts: ['localhost'] },
     { value: 'neither', hosts: ['localhost', pod] },
-  ])('tries $hosts where the variable is $value', ({ value, hosts }) => {
+  ])('tries $hosts if the variable is $value', ({ value, hosts }) => {
     const { values } = environment({
       INSTANCE_IP: pod,
       ...(value !== undefined && { [variable]: value }),

@@ -45,7 +45,7 @@ describe('the own certificates', () => {
     ).toBe('/non-default');
   });
 
-  it('are waited for only where a variable names them', () => {
+  it('are waited for only if a variable names them', () => {
     expect(configOf().awaited).toEqual([]);
     expect(
       configOf({
@@ -161,7 +161,7 @@ describe('a service', () => {
     ]);
   });
 
-  it('reads what ISTIO_META_TLS_CLIENT_* name instead, but no CA where it has none', () => {
+  it('reads what ISTIO_META_TLS_CLIENT_* name instead, but no CA if it has none', () => {
     const env = {
       ISTIO_META_TLS_CLIENT_CERT_CHAIN: '/c/chain',
       ISTIO_META_TLS_CLIENT_KEY: '/c/key',

@@ -4,7 +4,7 @@ import { type FlagName, flags } from '../../../../src/pilot-agent/config/flags.t
 import { accepted, configOf, problemsOf, type TestConfig } from '../../../support/resolved.ts';
 import type { AgentConfig } from '../../../../src/pilot-agent/config/agent-config.ts';
 
-/** What Node's timers can count; beyond it they fire at once. */
+/** The longest time of Node's timers, in ms; a longer timer fires at once. */
 const longestTimer = 2 ** 31 - 1;
 const ownFiles = {
   chain: '/etc/certs/cert-chain.pem',
@@ -12,7 +12,7 @@ const ownFiles = {
   root: '/etc/certs/root-cert.pem',
 };
 
-it('is the defaults of the Go agent where nothing is given', () => {
+it('is the defaults of the Go agent if nothing is given', () => {
   expect(accepted()).toMatchObject({ ok: true, warnings: [] });
   expect(configOf()).toEqual({
     configPath: '/etc/istio/proxy',
@@ -159,8 +159,8 @@ const address = (hostAndPort: string) => ({
 });
 
 /**
- * Of each flag: texts, and what they come to, at a place in the configuration that is named like
- * the flag if it is not told.
+ * The texts of each flag, with the values that they resolve to. `at` is the name of the field in
+ * the configuration, if it differs from the name of the flag.
  */
 const good: Readonly<
   Record<
@@ -814,7 +814,8 @@ it.each<{
 ])(
   'makes the longest that a timer can count of $what: beyond that it would fire at once',
   ({ testConfig, field }) => {
-    expect(longestTimer - configOf(testConfig)[field]).toBeOneOf([0, longestTimer % 1_000]); // Envoy counts some in whole seconds
+    // Envoy counts some of them in whole seconds.
+    expect(longestTimer - configOf(testConfig)[field]).toBeOneOf([0, longestTimer % 1_000]);
   },
 );
 

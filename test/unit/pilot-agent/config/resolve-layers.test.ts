@@ -10,7 +10,7 @@ import {
 } from '../../../support/resolved.ts';
 import type { AgentConfig } from '../../../../src/pilot-agent/config/agent-config.ts';
 
-/** The layers of texts, the lowest first, and what each is called. */
+/** The layers of texts, the lowest first, and their names. */
 const texts = ['mesh', 'proxyConfig', 'annotation'] as const;
 const names = {
   mesh: 'mesh file mesh.yaml',
@@ -36,7 +36,7 @@ describe('the layers of ProxyConfig', () => {
     drainDuration: 1_000,
   };
 
-  it('say nothing where there are none', () => {
+  it('say nothing if there are none', () => {
     expect(configOf({ layers: {} })).toEqual(configOf());
   });
 
@@ -191,7 +191,7 @@ describe('a layer', () => {
     expect({ ...result, warnings: [] }).toEqual(accepted());
     expect(warnings).toContain(
       'PROXY_CONFIG.minDelay is not known here: the control plane gets it as it is',
-    ); // a flag only
+    ); // minDelay is only a flag
     expect(
       configOf({ proxyConfig: { envoyMetricsService: { address: 'm:1', tlsSettings: null } } })
         .envoyMetricsService,
@@ -378,7 +378,7 @@ describe('a value', () => {
     expect(configOf(testConfig).tracing?.zipkin).toEqual({ address: 'z:1' });
   });
 
-  it('is checked in its layer, even where another takes its place', () => {
+  it('is checked in its layer, even if another takes its place', () => {
     expect(
       problemsOf({ mesh: { drainDuration: 45 }, given: { drainDuration: '45s' } }).map(
         ({ place }) => place,
@@ -669,7 +669,8 @@ describe('whatever is said', () => {
       ),
       fc.string(),
     );
-    // Half of them are in order, or there would hardly be a configuration of which all parts are.
+    // Three of four parts are sound; otherwise, hardly any configuration would be sound in all
+    // parts.
     const any = <T>(broken: fc.Arbitrary<T>, sound: fc.Arbitrary<T>) =>
       fc.oneof(broken, { weight: 3, arbitrary: sound });
     const anyLayer = any<unknown>(tree, layer);

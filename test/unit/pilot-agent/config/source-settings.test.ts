@@ -97,7 +97,7 @@ it('refuses a source that is there twice', () => {
   ).toEqual([{ place: '--watchKube', text: "there is a source 'kube/Secret/a/b' already" }]);
 });
 
-it('refuses an address of Consul that is not a URL only where Consul is asked', () => {
+it('refuses an address of Consul that is not a URL only if Consul is asked', () => {
   const env = { CONSUL_HTTP_ADDR: 'unix:///consul.sock' };
   expect(problemsOf({ env })).toEqual([]);
   expect(problemsOf({ env, given: { watchConsul: ['kv/a'] } })).toEqual([

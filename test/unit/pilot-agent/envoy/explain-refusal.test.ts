@@ -10,7 +10,7 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-explain-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** What Envoy says of a field, with a place that differs from run to run. */
+/** Returns Envoy's message about an unknown field, with a position that differs from run to run. */
 const unknown = (path: string, field: string) =>
   `Protobuf message (type envoy.config.bootstrap.v3.Bootstrap reason INVALID_ARGUMENT: invalid JSON in envoy.config.bootstrap.v3.Bootstrap${path === '' ? ',' : ` @ ${path}: message envoy.config.cluster.v3.Cluster,`} near 1:94 (offset 93): no such field: '${field}') has unknown fields`;
 const unreadable = (path: string, what: string) =>
@@ -29,7 +29,7 @@ const explanation = async (config: EpochConfig, words: string) => {
 const base = 'static_resources:\n  clusters:\n    - name: a\n    - name: b\n';
 
 describe('explainRefusal', () => {
-  it('names what is laid over a file where that is to blame, by its own lines', async () => {
+  it('names what is laid over a file if that is to blame, by its own lines', async () => {
     const path = file('envoy.yaml', base);
     const config: EpochConfig = {
       ...{ kind: 'given', path, overridePath: '/etc/over.yaml' },
@@ -172,7 +172,7 @@ describe('explainRefusal', () => {
     ).toEqual(['envoy.yaml:3:6: admin.y: is not a number', undefined]);
   });
 
-  it('points to the one of several messages of a kind in which something is missing, and to none where that may be any', async () => {
+  it('points to the one of several messages of a kind in which something is missing, and to none if that may be any', async () => {
     const path = file(
       'envoy.yaml',
       'a: {"@type": t/x.M, name: n}\nb: {"@type": t/x.M}\nc: {"@type": t/x.O}\nd: {"@type": t/x.O}\n',
@@ -189,7 +189,7 @@ describe('explainRefusal', () => {
     ]);
   });
 
-  it('gives the words of Envoy where the file cannot be read, and where it has no words for it', async () => {
+  it('gives the words of Envoy if the file cannot be read, and if it has no words for it', async () => {
     expect(
       await explanation(
         { kind: 'given', path: '/no/envoy.yaml', override: '' },

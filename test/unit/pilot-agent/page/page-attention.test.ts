@@ -19,7 +19,7 @@ const certificate = (fields: Partial<LiveReport['certificates'][number]>) => ({
   ...fields,
 });
 
-/** Each kind of trouble that the page can have. */
+/** A report with each kind of trouble that the page can have. */
 const troubled: LiveReport = agentReport({
   ready: { ok: false, reason: 'Envoy has crashed and waits to be started again' },
   live: { ok: false, reason: 'Envoy hangs' },
@@ -64,7 +64,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('has no line of a stack where Envoy wrote of no cause, and tells a crash that is told already once', () => {
+  it('has no line of a stack if Envoy wrote of no cause, and tells a crash that is told already once', () => {
     const epochs = fourEpochs.map((epoch) => ({
       ...epoch,
       ...(epoch.epoch === 1 &&

@@ -98,7 +98,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('is nothing where all is well', () => {
+  it('is nothing if all is well', () => {
     const report = Object.fromEntries(
       Object.entries(life.report).filter(([name]) => name !== 'refused'),
     ) as unknown as LiveReport;
@@ -108,7 +108,7 @@ describe('what needs attention', () => {
     const noted = { ...life.report, notes: [`configuration refused: ${refused?.reason ?? ''}`] };
     expect(attention(noted, life.report.epochs, now)).toEqual(
       attention(life.report, life.report.epochs, now),
-    ); // it is told once
+    ); // the refusal is listed once
     expect(
       attention({ ...well, notes: ['a note'], ready: { ok: false, reason: 'why' } }, [], now).map(
         ({ text }) => text,

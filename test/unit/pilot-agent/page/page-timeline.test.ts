@@ -12,7 +12,7 @@ const now = Date.parse('2026-11-22T12:00:00.000Z');
 const { epochs } = aLife(now).report;
 const span = { from: now - 600_000, to: now };
 
-/** Short lives, one after the other. */
+/** Returns short lives, one after the other. */
 const many = (count: number, each: number): readonly EpochReport[] =>
   Array.from({ length: count }, (_, epoch): EpochReport => {
     const timeAt = (ms: number) => new Date(now - (count - epoch) * each + ms).toISOString();

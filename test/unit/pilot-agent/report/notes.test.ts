@@ -33,7 +33,7 @@ describe('a note', () => {
     },
   );
 
-  it('is left out where its reason is told already', () => {
+  it('is left out if its reason is told already', () => {
     expect(
       furtherNotes(['source a: gone, since now', 'source b: away, since now'], ['gone', undefined]),
     ).toEqual(['source b: away, since now']);

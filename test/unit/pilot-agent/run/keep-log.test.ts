@@ -8,8 +8,8 @@ import { readingOf } from '../../../../src/testing/reading.ts';
 import { configOf } from '../../../support/resolved.ts';
 
 /**
- * What is done to the log for a sign, in order: a line by its event and component, or what is
- * called.
+ * Returns what a sign does to the log, in order: the event and component of a line, or the name of
+ * the method that is called.
  */
 function done(sign: RunSign): readonly string[] {
   const calls: string[] = [];

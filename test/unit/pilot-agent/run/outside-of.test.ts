@@ -37,7 +37,7 @@ describe('outsideOf', () => {
     expect(emitted).toEqual(['abort']);
   });
 
-  it('obeys signals to the process only where it is asked to', () => {
+  it('obeys signals to the process only if it is asked to', () => {
     process.once('SIGUSR1', () => undefined);
     expect(heard(['SIGUSR1'], { signal: undefined, obeys: false })).toEqual([]);
     expect(heard(['SIGUSR1'], { signal: undefined, obeys: true })).toEqual(['SIGUSR1']);

@@ -19,7 +19,7 @@ import type { Drain } from '../../../../src/epochs/ports.ts';
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-library-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Its processes fail at once. */
+/** A proxy whose processes fail at once. */
 const failing: Proxy = {
   run: () => of({ type: 'exited', exit: { kind: 'failed', code: 5, tail: [] } }),
   health: () => of('unknown'),
@@ -43,7 +43,9 @@ async function failureOf(
   return [await agent.run().catch((error: unknown) => error), lines];
 }
 
-/** Its processes serve until they are told to end. */
+/**
+ * Returns a proxy whose processes serve until they get a signal, and the drains that it has begun.
+ */
 function serving() {
   const drained: Drain[] = [];
   const proxy: Proxy = {
@@ -240,7 +242,7 @@ describe('pilotAgent', () => {
     );
   });
 
-  it('runs once, and does nothing where it is ended before', async () => {
+  it('runs once, and does nothing if it is ended before', async () => {
     const agent = pilotAgent({ config: { configPath: folder, binaryPath: '/no/envoy' } });
     await agent.run({ signal: AbortSignal.abort() });
     await expect(agent.run()).rejects.toMatchObject({

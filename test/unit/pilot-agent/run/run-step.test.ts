@@ -21,7 +21,7 @@ const failed: RunSign = {
   delayMs: 200,
 };
 
-/** Throws when it is read. */
+/** Makes a field throw when it is read. */
 function unreadable<T extends object>(fields: T, field: string): T {
   return Object.defineProperty({ ...fields }, field, {
     enumerable: true,
@@ -88,7 +88,7 @@ describe('a step of a run', () => {
     expect(step(step(before, failed), { type: 'ready' }).lines).toEqual([]);
   });
 
-  it('goes on where there are no words for what has happened', () => {
+  it('goes on if there are no words for what has happened', () => {
     const after = step(
       before,
       unreadable({ type: 'watch-failed' as const, path: '/a', reason: 'no' }, 'reason'),
@@ -100,7 +100,7 @@ describe('a step of a run', () => {
     expect(step(after, failed).lines).toHaveLength(1);
   });
 
-  it('goes on, with the state of the agent, where the past cannot be kept', () => {
+  it('goes on, with the state of the agent, if the past cannot be kept', () => {
     const state = { ...initialState, wanted: readingOf('a') };
     const event = unreadable({ type: 'files-awaited' as const, missing: [] }, 'type');
     const after = step(

@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 it('says when a certificate expires that is served, once it has, and begins anew with the next epoch', async () => {
   const ca = await certificateAuthority();
   const path = join(folder, 'cert-chain.pem');
-  const scheduler = new VirtualTimeScheduler(); // begins in 1970, when nothing has expired
+  const scheduler = new VirtualTimeScheduler(); // it begins in 1970, when nothing has expired
   const write = async (seconds: number) => {
     writeFileSync(
       path,

@@ -125,7 +125,8 @@ describe('a set of files', () => {
       }
       const keyOf = new Map(all.map(({ certChain, key }) => [certChain, key]));
       for (const { pair } of sets())
-        expect(keyOf.get(pair?.chain ?? '')).toBe(pair?.key.toString()); // never half of one and half of another
+        // A pair is never half of one and half of another.
+        expect(keyOf.get(pair?.chain ?? '')).toBe(pair?.key.toString());
     },
   );
 

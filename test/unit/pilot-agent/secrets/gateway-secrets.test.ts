@@ -36,7 +36,7 @@ describe('secrets of a gateway in a folder', () => {
     for (const [key, text] of Object.entries(data)) writeFileSync(join(folder, name, key), text);
   };
   const tls = ({ certChain, key }: Issued) => ({ 'tls.crt': certChain, 'tls.key': key });
-  /** The newest state of a secret, as long as the test runs. */
+  /** Follows a secret as long as the test runs. */
   const follow = (name: string) => {
     const gatewaySecret = gatewaySecrets(
       gatewayFolder(folder, { files: (paths) => fileSecrets(paths) }),

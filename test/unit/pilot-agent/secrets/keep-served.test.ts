@@ -22,7 +22,9 @@ const rejected = (roots: string): SecretAnswer => ({
   reason: 'no',
 });
 
-/** Each state as what is offered, what is served, and why what came last is not. */
+/**
+ * Returns each state as the offered and the served roots, the source, and the reason of a refusal.
+ */
 function states(...events: readonly (SetReading | SecretAnswer)[]): readonly string[] {
   const rootsOf = (secretSet: { readonly secret: object } | undefined) =>
     secretSet === undefined ? '-' : (secretSet.secret as { roots: string }).roots;

@@ -38,7 +38,7 @@ const rooted = (chain = ''): SetReading => ({
 });
 const text = (crls: string): ParsedCrls => parseCrls({ kind: 'text', text: crls });
 
-/** Follows the readings of a set with a file of this content. */
+/** Follows the readings of a set, with a CRL file of this content. */
 function follow(content: ParsedCrls, rootsAre: 'of the mesh' | 'of others' = 'of the mesh') {
   const content$ = new BehaviorSubject(content);
   const set$ = new Subject<SetReading>();

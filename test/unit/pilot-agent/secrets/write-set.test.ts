@@ -89,7 +89,7 @@ describe('writeSet', () => {
 
   it('shows a reader the files of one set, whenever it looks', async () => {
     await write(numbered(0));
-    // One look at the link: what it leads to stays one set as long as it is there.
+    // The reader reads the link once: the folder that it leads to stays one set while it exists.
     const code = `const { readFileSync, readlinkSync } = require('node:fs');
       console.log('ready');
       for (let looks = 0; ; looks++) {

@@ -12,7 +12,7 @@ import {
 const key = (Key: string, Value: string | null) => ({ Key, Value });
 const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64');
 
-/** What the agent makes of answers that a real server rarely gives, or never. */
+/** Tests answers that a real server sends rarely or never. */
 describe('consul', () => {
   let server: Server | undefined;
   const requestedUrls: string[] = [];
@@ -24,7 +24,7 @@ describe('consul', () => {
   ): Promise<string> {
     server = createServer(({ url = '' }, response) => {
       requestedUrls.push(url);
-      if (url.includes('index=')) return; // it waits
+      if (url.includes('index=')) return; // a blocking query waits
       response
         .writeHead(status, { 'x-consul-index': 5, ...headers })
         .end(typeof body === 'string' ? body : JSON.stringify(body));

@@ -41,7 +41,7 @@ describe('files', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** A source that is listened to: what it says of itself, and what it has now. */
+  /** Subscribes to a source; returns its changes and its newest content. */
   const listenTo = (paths: readonly string[], options: FilesOptions = {}) => {
     const changes: SourceChange[] = [];
     let now: Contribution | undefined;
@@ -70,7 +70,7 @@ describe('files', () => {
       contribution: () => now,
     };
   };
-  /** The same, once it is watched. */
+  /** Subscribes in the same way, and waits until the source is watched. */
   const watched = async (paths: readonly string[], options: FilesOptions = {}) => {
     const listener = listenTo(paths, options);
     await expect
@@ -124,7 +124,7 @@ describe('files', () => {
     expect(content()).toEqual({});
     put('conf/a', '1');
     await expect.poll(content).toEqual({ [pathOf('conf/a')]: digest('1') });
-    put('conf/a', '2'); // of the same size, and perhaps within the same tick of the clock
+    put('conf/a', '2'); // the size is the same, and perhaps the tick of the clock
     await expect.poll(content).toEqual({ [pathOf('conf/a')]: digest('2') });
     renameSync(pathOf('conf/a'), pathOf('conf/b'));
     await expect.poll(content).toEqual({ [pathOf('conf/b')]: digest('2') });
@@ -167,7 +167,8 @@ describe('files', () => {
     put('two/b', 'b');
     await expect.poll(content).toEqual({ a: 'two', b: 'b' });
     rmSync(pathOf('two'), { recursive: true });
-    await expect.poll(content).toEqual({ a: 'two', b: 'b' }); // a file that is gone has no content
+    // A missing path keeps the last content.
+    await expect.poll(content).toEqual({ a: 'two', b: 'b' });
     mkdirSync(pathOf('two'));
     put('two/c', 'c');
     await expect.poll(content).toEqual({ c: 'c' });
@@ -214,7 +215,7 @@ describe('files', () => {
     for (const name of names) put(`conf/${name}`, '0000');
     const { count, content } = await watched([pathOf('conf')], { as: 'merge' });
     const opened = names.map((name) => openSync(pathOf('conf', name), 'r+'));
-    // Nobody listens meanwhile: the kernel drops what goes beyond 16,384.
+    // No event is read during the loop: the kernel drops those beyond 16,384.
     for (let round = 1_000; round <= 5_999; round++)
       for (const fd of opened) writeSync(fd, String(round), 0);
     put('conf/last', 'last');
@@ -229,7 +230,7 @@ describe('files', () => {
     mkdirSync(pathOf('conf'));
     put('elsewhere', '1');
     symlinkSync('../elsewhere', pathOf('conf/link'));
-    // A pause is 2,000 times as long as a look; by a clock that stands still, a look takes no time.
+    // A pause is 2,000 times as long as a look. By a clock that stands still, a look takes no time.
     const clock = { now: { value: () => 0 } };
     const scheduler = Object.create(asyncScheduler, clock) as SchedulerLike;
     const on$ = new Subject<void>();
@@ -237,7 +238,7 @@ describe('files', () => {
       await watched([pathOf('conf')], { as: 'merge', on$ }),
       await watched([pathOf('conf')], { as: 'merge', every: 100, scheduler }),
     ];
-    // What a watch has to say of its start may come late, and leads to a look too.
+    // A watch may report its start late, which leads to a look too.
     let now = 1;
     do {
       now += 1;

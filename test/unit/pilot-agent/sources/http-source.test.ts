@@ -19,7 +19,7 @@ import { http, type HttpOptions } from '../../../../src/pilot-agent/sources/http
 import type { SourceChange } from '../../../../src/streams/config-source.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-http-source-'));
-/** Asked again soon, also after a failure. In ms. */
+/** The options to ask again soon, also after a failure, in ms. */
 const quick = { every: 5, pauses: { first: 5, longest: 5 }, timeout: 1_000, firstWithin: 5_000 };
 const file = (name: string, content: string | Uint8Array) => {
   writeFileSync(join(folder, name), content);
@@ -44,7 +44,7 @@ describe('http', () => {
     };
     return `http://127.0.0.1:${await listen(createServer(heard))}/config?key=secret`;
   };
-  /** What the source says of itself while it is listened to, and what it has. */
+  /** Subscribes to a source; returns its changes, and a function that reads its content. */
   const listenTo = (url: string, options: HttpOptions = {}) => {
     const changes: SourceChange[] = [];
     const { changes$, reading$ } = http(url, { ...quick, ...options });
@@ -69,7 +69,7 @@ describe('http', () => {
     requestHeaders.length = 0;
   });
 
-  it('reads the text of a document, and its bytes where it is a secret', async () => {
+  it('reads the text of a document, and its bytes if it is a secret', async () => {
     const url = await serve((_, response) => response.end('grüße'));
     const name = url.replace(/\?.*/, '');
     expect(await reading(url)).toMatchObject({
@@ -108,7 +108,7 @@ describe('http', () => {
     expect(requestHeaders[0]).not.toHaveProperty('authorization');
   });
 
-  it('tells the server what it knows, and keeps it where that is still so', async () => {
+  it('tells the server what it knows, and keeps it if that is still so', async () => {
     const dates = {
       date: 'Sun, 22 Nov 2026 10:00:01 GMT',
       'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT',

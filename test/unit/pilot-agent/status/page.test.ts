@@ -92,7 +92,7 @@ describe('the page', () => {
     ]);
   });
 
-  it('is not there where it is turned off: the answer is that of a path that is not known', async () => {
+  it('is not there if it is turned off: the answer is that of a path that is not known', async () => {
     const { status, body } = await ask({}, 'GET', '/off');
     expect([status, body.toString()]).toEqual([404, '404 page not found\n']);
   });

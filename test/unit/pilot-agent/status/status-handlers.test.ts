@@ -164,7 +164,7 @@ describe('the status port', () => {
     );
   });
 
-  it('says so where the level has reached the agent, but not Envoy', async () => {
+  it('says so if the level has reached the agent, but not Envoy', async () => {
     const { port } = await serve({
       admin: {
         ...statusParts().admin,
@@ -236,7 +236,7 @@ describe('the status port', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('answers 500 where an answer cannot be made, says so, and goes on', async () => {
+  it('answers 500 if an answer cannot be made, says so, and goes on', async () => {
     const { port, events } = await serve({
       admin: {
         ...statusParts().admin,

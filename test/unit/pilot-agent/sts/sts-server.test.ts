@@ -206,7 +206,7 @@ describe('the token server', () => {
     expect((await ask(port, '/stsStatus')).status).toBe(200);
   });
 
-  it('answers where the exchange fails by a bug, and goes on', async () => {
+  it('answers if the exchange fails by a bug, and goes on', async () => {
     const failing = () => {
       throw new Error('a bug');
     };
@@ -244,7 +244,7 @@ describe('the token server', () => {
     await expect.poll(() => http.listening).toBe(false);
   });
 
-  it('fails where the port is taken', async () => {
+  it('fails if the port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await expect.poll(() => other.listening).toBe(true);
     const events: StsEvent[] = [];

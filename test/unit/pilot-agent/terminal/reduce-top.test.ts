@@ -29,7 +29,7 @@ const log = (id: number): TopEvent => ({
   },
 });
 
-/** The last state, and the effects of the last event. */
+/** Returns the last state, and the effects of the last event. */
 function after(...events: readonly TopEvent[]) {
   return events.reduce<ReturnType<typeof reduceTop>>(
     ([state], event) => reduceTop(state, event),
@@ -193,7 +193,7 @@ describe('the reducer of top', () => {
     });
   });
 
-  it('takes the terminal, gives it back where it is asked to, and draws all anew when it has it again', () => {
+  it('takes the terminal, gives it back when it is asked to, and draws all anew when it has it again', () => {
     expect(after({ type: 'suspend-requested' })[1]).toEqual([{ type: 'suspend' }]);
     const [again, effects] = after({ type: 'resumed' });
     expect([again.drawing, effects]).toEqual([1, [{ type: 'open' }]]);

@@ -12,7 +12,7 @@ describe('the screen', () => {
   let input: PassThrough;
   let screen: Screen;
   let written: string;
-  /** What the terminal was told, one after the other. */
+  /** The raw modes that were set, in order. */
   let raw: boolean[];
   let heard: TopEvent[];
   let over$: Subject<void>;
@@ -76,7 +76,7 @@ describe('the screen', () => {
     },
   );
 
-  it('writes the lines that have changed, and all of them where all is to be drawn anew', () => {
+  it('writes the lines that have changed, and all of them if all is to be drawn anew', () => {
     const after = (lines: readonly string[], drawing: number) => {
       written = '';
       screen.draw(lines, drawing);

@@ -32,7 +32,7 @@ describe('the screen of status', () => {
     );
   });
 
-  it('is drawn so where nothing is cut', async () => {
+  it('is drawn so if nothing is cut', async () => {
     const all = { width: Infinity, height: Infinity, isWide: true };
     await expect(text(agentReport(), all)).toMatchFileSnapshot(
       '../../../golden/screens/status-wide.txt',

@@ -58,7 +58,7 @@ function heard(state: TopState, ...events: readonly LiveEvent[]): TopState {
   return events.reduce((before, live) => reduceTop(before, { type: 'heard', live })[0], state);
 }
 
-/** What is seen of an agent with all of this, at its 310th second. */
+/** Returns the state after reports of an agent with all of this, at its 310th second. */
 function watched(
   size: TopState['size'],
   stateFields: Partial<TopState> = {},
@@ -233,7 +233,7 @@ describe('the screen of top', () => {
     );
   });
 
-  it('shows whole what is too long for a line, where that is asked for', () => {
+  it('shows whole what is too long for a line, if that is asked for', () => {
     const reason = `${'many words '.repeat(30)}and the end`;
     const report = agentReport({
       ready: { ok: false, reason },

@@ -77,7 +77,7 @@ describe('controlPlane', () => {
     ...fields,
   });
 
-  /** Starts a control plane that does with each stream what `answer` says; where it listens. */
+  /** Starts a control plane that handles each stream by `answer`; returns its address. */
   const serve = async (
     answer: (call: Call) => void = () => undefined,
     serverTls?: { readonly pair?: Issued; readonly asks?: boolean },
@@ -98,7 +98,7 @@ describe('controlPlane', () => {
     servers.push({ close: () => server.forceShutdown() });
     return `127.0.0.1:${await promisify(server.bindAsync.bind(server))('127.0.0.1:0', credentials)}`;
   };
-  /** A listener that does not speak gRPC. */
+  /** Starts a server that does not speak gRPC; returns its address. */
   const listen = async (answer: (socket: Socket) => void): Promise<string> => {
     const server: TcpServer = createServer((socket) =>
       answer(socket.on('error', () => undefined)),
@@ -107,7 +107,7 @@ describe('controlPlane', () => {
     await once(server, 'listening');
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
-  /** Connects, and asks once; what it emits, and how it ends. */
+  /** Connects, and sends one request; returns the events, and adds to `ended` how they end. */
   const link = (
     target: Partial<ControlPlaneAddress>,
     {
@@ -141,7 +141,7 @@ describe('controlPlane', () => {
   };
   const has = (events: readonly LinkEvent[], type: LinkEvent['type']) =>
     expect.poll(() => events.map((event) => event.type)).toContain(type);
-  /** Why it is lost. It then completes, and emits nothing more. */
+  /** Returns the reason of a loss. The stream then completes, and emits nothing more. */
   const lost = async (...[target, options = {}]: Parameters<typeof link>): Promise<string> => {
     const ended: string[] = [];
     const events = link(target, { ...options, ended });
@@ -463,7 +463,7 @@ describe('troubleOf', () => {
 });
 
 describe('nameFlaw', () => {
-  it('is none where one of the names is there', () => {
+  it('is none if one of the names is there', () => {
     expect(nameFlaw('DNS:a, URI:spiffe://b', ['DNS:c', 'URI:spiffe://b'])).toBeUndefined();
     expect(nameFlaw('DNS:ab', ['DNS:a'])?.message).toBe(
       'its certificate is for DNS:ab, and not for DNS:a',

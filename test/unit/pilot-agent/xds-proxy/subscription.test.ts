@@ -11,7 +11,10 @@ import type { ResourceOrigins } from '../../../../src/pilot-agent/xds-proxy/reso
 import { newSubscription } from '../../../../src/shared/xds/type-subscription.ts';
 import { resource } from '../../../support/marbles/fake-mesh.ts';
 
-/** Resources by name, each with its content; `null` for the word that there is none. Made once. */
+/**
+ * The resources by name and content, each created once. In `typeResources`, a content of `null`
+ * means that the control plane reported no such resource.
+ */
 const resourceByContent = new Map<string, ReturnType<typeof resource>>();
 const typeResources = (
   contents: Readonly<Record<string, string | null>>,
@@ -72,7 +75,10 @@ const ask = (before: EnvoySubscription | undefined, request: EnvoyRequest) =>
 const offer = (before: EnvoySubscription, origins: ResourceOrigins, nonce = '') =>
   stepSubscription(before, { type: 'offer', source: origins, context: { nonce, origins } });
 
-/** What is due, as `changed` by `name content`, and the subscription once it is given. */
+/**
+ * Returns the answer that is due, with `changed` as `name content`, and the subscription after it
+ * is sent.
+ */
 const give = (before: EnvoySubscription, sources: ResourceOrigins, nonce = '1') => {
   const [subscription, [outcome]] = offer(before, sources, nonce);
   if (outcome?.type !== 'answer') throw new Error(`nothing is due: ${JSON.stringify(outcome)}`);
@@ -84,7 +90,7 @@ const give = (before: EnvoySubscription, sources: ResourceOrigins, nonce = '1') 
     said: { changed: text(changed), removed, all: text(whole()), version, isStored },
   };
 };
-/** Gives what is due, and Envoy accepts it. */
+/** Sends the answer that is due, and lets Envoy ACK it. */
 const accept = (before: EnvoySubscription, sources: ResourceOrigins) =>
   delta(give(before, sources, 'n').subscription, { nonce: 'n' });
 const kindOf = (subscription: EnvoySubscription, sources: ResourceOrigins) => {
@@ -123,7 +129,7 @@ describe('a subscription of the delta variant', () => {
     expect(kindOf(left, sources)).toBe('settled');
     expect(give(delta(left, { add: ['b'] }), sources).said).toMatchObject({ changed: ['b 1'] });
     expect(give(delta(both, { add: ['a'] }), sources).said).toMatchObject({ changed: ['a 1'] });
-    // It asks before it has answered.
+    // Envoy asks before it ACKs.
     const unanswered = delta(give(delta(undefined, { add: ['a'] }), sources).subscription, {
       add: ['a'],
     });

@@ -17,7 +17,7 @@ import { typeUrls } from '../../../../src/shared/xds/resources.ts';
 import { resource } from '../../../support/marbles/fake-mesh.ts';
 import { modelRuns } from '../../../support/model-runs.ts';
 
-/** What the control plane has: the content of each cluster, and of the endpoints of each. */
+/** The content of each cluster of the control plane, and of its endpoints. */
 type World = Readonly<Record<string, { readonly cluster: number; readonly endpoints: number }>>;
 
 type Happening =
@@ -30,14 +30,16 @@ const { clusters, endpoints, listeners } = typeUrls;
 const step = relay(60_000);
 const limit = 5_000;
 
-/** An Envoy: what it has, and the endpoints that it waits for since their cluster has changed. */
+/** The resources of an Envoy, and the clusters that wait for their endpoints since they changed. */
 interface Envoy {
   readonly has: Map<string, string>;
   readonly waits: Set<string>;
   named: readonly string[];
 }
 
-/** The relay between a control plane and Envoys of one variant, at rest after each happening. */
+/**
+ * Runs the relay between a control plane and Envoys of one variant, at rest after each happening.
+ */
 function mesh(variant: Variant) {
   let state: RelayState = initialRelay;
   let world: World = {};
@@ -111,7 +113,8 @@ function mesh(variant: Variant) {
     if (envoy === undefined) return;
     const key = (name: string) => `${typeUrl} ${name}`;
     for (const { name, version } of resources) {
-      if (typeUrl === endpoints && !envoy.named.includes(name)) continue; // it has left it since
+      // Envoy has left it since.
+      if (typeUrl === endpoints && !envoy.named.includes(name)) continue;
       if (typeUrl === clusters && envoy.has.get(key(name)) !== version) envoy.waits.add(name);
       if (typeUrl === endpoints) envoy.waits.delete(name);
       envoy.has.set(key(name), version);

@@ -14,7 +14,7 @@ import { resource } from '../../../support/marbles/fake-mesh.ts';
 
 const step = relay(60_000);
 
-/** Takes one event after another; `pushes` are all that Envoy was given. */
+/** Runs the relay, event by event; `pushes` are all pushes to Envoy. */
 function run() {
   let state: RelayState = initialRelay;
   let counts = noXds;
@@ -31,7 +31,7 @@ function run() {
       pushes: Object.fromEntries(counts.pushes),
       rejected: Object.fromEntries(counts.rejected),
     }),
-    /** What Envoy was given since, each as its type and its names. */
+    /** Returns the pushes since the last call, each as its type and its names. */
     given: () =>
       pushes
         .splice(0)

@@ -71,7 +71,7 @@ const bytesOf = (stored: LastGood) =>
   ]);
 
 describe('the store of the xDS proxy', () => {
-  it('has nothing where nothing was written', () => {
+  it('has nothing if nothing was written', () => {
     expect(storeFor().read()).toEqual({ kind: 'none' });
   });
 
@@ -95,7 +95,7 @@ describe('the store of the xDS proxy', () => {
     const open = openSync(path, 'r');
     try {
       storeFor().write(good('2'));
-      expect(readFileSync(open)).toEqual(before); // who has it open reads on in the old one
+      expect(readFileSync(open)).toEqual(before); // an open file stays the old one
     } finally {
       closeSync(open);
     }
@@ -104,9 +104,10 @@ describe('the store of the xDS proxy', () => {
     expect(readdirSync(folder)).toEqual(['xds-store']);
   });
 
-  it('keeps what was there where it cannot be written', () => {
+  it('keeps what was there if it cannot be written', () => {
     storeFor().write(good('1'));
-    const long = join(folder, 'x'.repeat(250)); // there is no room for the name that it is written under first
+    // There is no room for the name that is written first.
+    const long = join(folder, 'x'.repeat(250));
     renameSync(path, long);
     expect(store(long, 'node', 'istiod:15012').write(good('2'))).toContain('ENAMETOOLONG');
     expect(store(long, 'node', 'istiod:15012').read()).toMatchObject({ good: good('1') });
@@ -159,7 +160,7 @@ describe('the store of the xDS proxy', () => {
     expect(storeFor().read()).toEqual({ kind: 'none' });
   });
 
-  it('says why it cannot be written where its folder cannot be written to', () => {
+  it('says why it cannot be written if its folder cannot be written to', () => {
     const inFile = join(folder, 'file', 'xds-store');
     writeFileSync(join(folder, 'file'), '');
     expect(store(inFile, 'node', 'istiod:15012').write(good())).toContain('ENOTDIR');

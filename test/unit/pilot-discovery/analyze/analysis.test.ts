@@ -38,7 +38,7 @@ const findingsWith = (context: AnalysisContext, ...paths: readonly ReadPath[]) =
 };
 const findingsIn = (...paths: readonly ReadPath[]) => findingsWith(nothingElse, ...paths);
 
-/** What is found in files of a folder, without the path of the folder. */
+/** Returns the findings in files of a folder, without the path of the folder. */
 function findingLines(
   files: Readonly<Record<string, string>>,
   context: Partial<AnalysisContext> = {},
@@ -484,7 +484,7 @@ describe('labels that no workload has', () => {
     ]);
   });
 
-  it('are not found where no workload is known, or a Pod has them', () => {
+  it('are not found if no workload is known, or a Pod has them', () => {
     const pod = `apiVersion: v1
 kind: Pod
 metadata: { name: p, namespace: shop, labels: { app: front, v: "1" } }
@@ -629,7 +629,7 @@ tcp:
     ]);
   });
 
-  it('is found where connections are led by their ranges and callers', () => {
+  it('is found if connections are led by their ranges and callers', () => {
     const to = 'route: [{ destination: { host: a.test } }]';
     const spec = `hosts: [a.test]
 tcp:

@@ -3,7 +3,7 @@ import { identityRates } from '../../../../src/pilot-discovery/ca/identity-rates
 
 const rate = { burst: 5, perSecond: 2 };
 
-/** How many of `count` requests at one time pass. */
+/** Returns how many of `count` requests at one time pass. */
 const passing = (
   verdict: ReturnType<typeof identityRates>,
   identity: string,

@@ -64,7 +64,7 @@ function good(issued: IssuedCertificate) {
 
 const kindOf = (issued: IssuedCertificate) => (issued.ok ? 'issued' : issued.refusal.kind);
 
-/** The verdict of OpenSSL on a chain: its last text has the roots. */
+/** Returns the verdict of OpenSSL on a chain, whose last text contains the roots. */
 function verdict(chain: readonly string[]): string {
   const [leaf = '', ...others] = chain;
   const files = { leaf, untrusted: others.slice(0, -1).join(''), roots: others.at(-1) ?? '' };

@@ -40,8 +40,8 @@ const written = (namespace: string, status?: number, pause = 0): RootMapsChange 
 });
 
 /**
- * A run: `effectsAt` gives a change at a time, and returns what is written then, or how long to
- * wait.
+ * Runs the reducer. `effectsAt` passes changes at a time, and returns the namespaces that are
+ * written then, or how long to wait.
  */
 function run(...first: readonly RootMapsChange[]) {
   let state: RootMapsState = nothingPublished;
@@ -138,7 +138,7 @@ describe('what is written', () => {
     expect(first).toEqual([undefined]);
     expect(effectsAt(1, namespaces('changed', ['out', { mesh: '' }]))).toEqual(['out']);
     effectsAt(2, written('out'), maps('changed', { out: 'a' }));
-    // What is there stays, and is not repaired, as in istiod.
+    // A ConfigMap that is there stays, and is not repaired, as in istiod.
     expect(
       effectsAt(20, namespaces('changed', 'out'), maps('changed', { out: undefined })),
     ).toEqual([undefined, undefined]);
@@ -171,10 +171,13 @@ describe('what is written', () => {
   });
 });
 
-/** A run in which the namespace `x` has the roots. */
+/** Returns a run in which the namespace `x` has the roots. */
 function published() {
   const all = run(bundle('a'), selectors(), namespaces('all', 'x'), maps('all', { x: 'a' }));
-  /** Somebody takes the roots away, the reducer repairs it as soon as it wants to. */
+  /**
+   * Changes or removes the roots, and lets the reducer repair them as soon as it is due; returns
+   * the pause.
+   */
   const loss = (now: number, digest?: string) => {
     const pause = Number(all.effectsAt(now, maps('changed', { x: digest }))[0]);
     const due = now + pause;
@@ -205,7 +208,7 @@ describe('a ConfigMap that somebody has changed or removed', () => {
       'roots-published',
       'roots-contested',
     ]);
-    expect(loss(10_000_000, 'foreign')).toBe(200); // after a calm time
+    expect(loss(10_000_000, 'foreign')).toBe(200); // the pauses begin again after a calm time
     expect(types().at(-1)).toBe('roots-published');
   });
 

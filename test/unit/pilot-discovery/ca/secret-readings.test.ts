@@ -49,7 +49,7 @@ const bytes = (text: string) => Buffer.from(text);
 const cacerts = ({ certificate, key, chain, roots }: AuthorityParts): KubeDocument =>
   secret('cacerts', {
     'ca-cert.pem': bytes(certificate),
-    'ca-key.pem': Buffer.from(key), // it is overwritten
+    'ca-key.pem': Buffer.from(key), // the reader overwrites it
     'cert-chain.pem': bytes(chain),
     'root-cert.pem': bytes(roots),
   });
@@ -202,7 +202,7 @@ describe('without cacerts', () => {
     try {
       const heap = readFileSync(writeHeapSnapshot(join(folder, 'heap')));
       const start = (sent?.indexOf('"ca-key.pem":"') ?? 0) + '"ca-key.pem":"'.length;
-      // Inside the base64 of the key: behind its label.
+      // The key begins with its label; the compared bytes are inside of its base64.
       expect(sent?.toString('latin1', start, start + 12)).toBe('LS0tLS1CRUdJ');
       const inside = sent?.subarray(start + 60, start + 100) ?? '';
       expect(heap.includes(inside)).toBe(false);

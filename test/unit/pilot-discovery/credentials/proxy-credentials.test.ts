@@ -27,7 +27,7 @@ const away: KubeAnswer = {
   failure: { reason: 'connect ECONNREFUSED', status: undefined, pause: 0 },
 };
 
-/** The secrets of proxies over an API, in virtual time. */
+/** Sets up the secrets of proxies over an API, in virtual time. */
 function world() {
   const scheduler = new VirtualTimeScheduler();
   scheduler.frame = Date.now(); // certificates have dates
@@ -57,7 +57,7 @@ function world() {
     scheduler.flush();
     scheduler.frame = end;
   };
-  /** What a proxy has been told: the names of its secrets, or why it gets none. */
+  /** Follows the secrets of a proxy: their names, or the reasons why it gets none. */
   const proxy = (names: readonly string[], who = caller) => {
     const signs: SecretsSign[] = [];
     const running: Subscription = credentials
@@ -297,7 +297,7 @@ describe('the secrets of gateways', () => {
     expect(stays).toEqual(before);
     expect(JSON.stringify(changed?.type.value)).not.toBe(JSON.stringify(stays?.type.value));
     advance(120_000);
-    expect(events).toHaveLength(4); // it is read again and again, and named once
+    expect(events).toHaveLength(4); // it is read again and again, and reported once
     kube.put(secret('tls', tls(other)));
     advance(200);
     expect(events.at(-1)).toMatchObject({ type: 'credential-read', name: 'tls' });
@@ -349,7 +349,8 @@ describe('the secrets of gateways', () => {
       reason: '500 Secrets of the namespace are followed already, which is the limit',
     });
     others.running.unsubscribe();
-    advance(91_000); // 60 s until they are left, and 30 s until it is tried again
+    // They are left after 60 s, and the next try follows after 30 s.
+    advance(91_000);
     expect(late.names()).toEqual(['kubernetes://late']);
     expect(
       events.filter((event) => 'name' in event && event.name === 'late').map(({ type }) => type),

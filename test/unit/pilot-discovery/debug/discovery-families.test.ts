@@ -219,7 +219,7 @@ describe('what the control plane says of itself', () => {
     expect(withoutEndpoints(environment)).toEqual(['empty.mesh:80']);
   });
 
-  it('names hosts that two VirtualServices have, where one namespace sees both', () => {
+  it('names hosts that two VirtualServices have, if one namespace sees both', () => {
     const duplicates = (...rules: readonly string[]) =>
       [...duplicateHosts(environmentOf(rules.join('\n---\n')).virtualServices)].map(
         ({ host }) => host,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { changedPaths } from '../../../../src/pilot-discovery/diff/changed-paths.ts';
 
-/** The differences between two messages that are written as YAML, a line for each. */
+/** Returns the differences between two messages that are written as YAML, a line for each. */
 const between = (before: string, after: string): readonly string[] =>
   [...changedPaths(parse(before) as JsonValue, parse(after) as JsonValue)].map((change) => {
     switch (change.kind) {

@@ -37,7 +37,7 @@ function storeOf(...texts: readonly string[]): Store {
 const pairOf = (before: string, after: string) =>
   meshPair(storeOf(before), storeOf(after), settings);
 
-/** A diff of two texts for the proxies that they describe, and for those of the ids. */
+/** Returns the diff of two texts for the proxies that they describe, and for those of the ids. */
 function diffOf(before: string, after: string, ...ids: readonly string[]) {
   const pair = pairOf(before, after);
   const named = ids.map(namedProxy).filter((proxy) => typeof proxy !== 'string');

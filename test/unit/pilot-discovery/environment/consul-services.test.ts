@@ -8,7 +8,7 @@ import { consulResources } from '../../../../src/pilot-discovery/registry/consul
 import { readInstances } from '../../../../src/pilot-discovery/registry/consul/read-instances.ts';
 import { registryConflicts } from '../../../../src/pilot-discovery/state/registry-conflicts.ts';
 
-/** The service `web` in a datacenter, with instances at these addresses. */
+/** Returns the service `web` in a datacenter, with instances at these addresses. */
 function consul(
   addresses: readonly string[],
   { datacenter = '', protocol = 'http', port = 80 } = {},
@@ -33,7 +33,7 @@ spec: { hosts: [web.service.consul], ${spec} }`;
 const http = 'ports: [{ number: 80, name: http, protocol: HTTP }]';
 const served = `resolution: STATIC, ${http}, endpoints: [{ address: 10.0.0.9 }]`;
 
-/** The environment of resources, one change after the other. */
+/** Returns the environment of resources after these changes, one after the other. */
 function environmentAfter(...changes: readonly (readonly AnyResource[])[]): Environment {
   let store = emptyStore(['test']);
   let environment: Environment | undefined;

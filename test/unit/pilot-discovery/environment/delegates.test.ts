@@ -30,11 +30,11 @@ const delegate = (http: readonly HttpRoute[], exportTo: readonly string[] = []) 
   anyResource('VirtualService/m/part', virtualService({ hosts: [], http, exportTo }));
 const to = { delegate: { name: 'part', namespace: 'm' } };
 
-/** What the delegate's route becomes. */
+/** Merges a route of the root with one of its delegate; returns the first result. */
 const merged = (outer: Partial<HttpRoute>, inner: Partial<HttpRoute>) =>
   environmentWith(root(route({ ...to, ...outer })), delegate([route(inner)])).virtualServices[0]
     ?.spec.http[0];
-/** What the matches of the two become; undefined where the route is left out. */
+/** Returns the merged matches of the two routes; undefined if the route is left out. */
 const matches = (outer: readonly Partial<HttpMatch>[], inner: readonly Partial<HttpMatch>[]) =>
   merged({ match: outer.map(routeMatch) }, { match: inner.map(routeMatch) })?.match;
 
@@ -81,7 +81,7 @@ describe('a delegate', () => {
     ]);
   });
 
-  it('is of the same namespace where none is said, and may be exported to it', () => {
+  it('is of the same namespace if none is said, and may be exported to it', () => {
     const part = anyResource(
       'VirtualService/n/part',
       virtualService({ hosts: [], http: [route({})], exportTo: ['.'] }),
@@ -183,7 +183,7 @@ describe('a delegate', () => {
     [{ ignoreUriCase: true }, { ignoreUriCase: false }],
     [{ withoutHeaders: { a: exact('b') } }, { withoutHeaders: { a: exact('c') } }],
     [{ queryParams: { a: undefined } }, { queryParams: { a: exact('c') } }],
-  ])('is left out where it contradicts: %o and %o', (outer, inner) =>
+  ])('is left out if it contradicts: %o and %o', (outer, inner) =>
     expect(matches([outer], [inner])).toBeUndefined(),
   );
 });

@@ -207,10 +207,10 @@ const events: fc.Arbitrary<StoreEvent> = fc.oneof(
 );
 
 const all: Changes = noChanges;
-/** As of a control plane that has just been started. */
+/** Builds an environment as a control plane does that has just started. */
 const fromScratch = (store: Store) =>
   buildEnvironment(undefined, store, all, 'cluster.local', 'reached');
-/** Of maps the order as well. */
+/** Prints an environment; for maps, the order counts as well. */
 const printed = (environment: Environment) =>
   JSON.stringify({ ...environment, resources: undefined }, (_, value: unknown) =>
     value instanceof Map || value instanceof SortedMap ? [...value] : value,

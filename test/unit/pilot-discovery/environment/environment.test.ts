@@ -34,7 +34,7 @@ const storeOf = (resources: readonly AnyResource[], mesh = defaultMeshConfig): S
 const environmentWith = (...resources: readonly AnyResource[]): Environment =>
   buildEnvironment(undefined, storeOf(resources), noChanges, 'cluster.local', 'reached');
 
-/** `ADDRESS:PORT` of a port, with what `more` shows of each. */
+/** Returns `ADDRESS:PORT` of each endpoint of a port, with the text that `more` adds. */
 const served = (
   { endpoints }: Environment,
   service: string,
@@ -150,7 +150,7 @@ describe('buildEnvironment: endpoints', () => {
     expect(served(environment, 'n/both.com')).toEqual(['10.0.0.2:80']);
   });
 
-  it('has the host itself for DNS without endpoints, and nothing where the client knows the address', () => {
+  it('has the host itself for DNS without endpoints, and nothing if the client knows the address', () => {
     const ports = [{ ...http, targetPort: 8080 }];
     const environment = environmentWith(
       anyResource(
@@ -240,7 +240,7 @@ describe('buildEnvironment: services and rules', () => {
     expect(served(before, 'n/a.com')).toEqual(['1:80']);
   });
 
-  it('is the same object where nothing has changed', () => {
+  it('is the same object if nothing has changed', () => {
     const store = storeOf([anyResource('ServiceEntry/n/s', serviceEntry({}))]);
     const before = buildEnvironment(undefined, store, noChanges, 'cluster.local', 'reached');
     expect(buildEnvironment(before, store, noChanges, 'cluster.local', 'reached')).toBe(before);

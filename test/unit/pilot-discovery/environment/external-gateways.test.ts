@@ -14,7 +14,7 @@ networks:
   'networks.yaml',
 );
 
-/** A Service `gate` with these labels and this rest of its spec. */
+/** Returns a Service `gate` with these labels and this rest of its spec. */
 const gate = (labels: string, spec: string, status = '') => `
 apiVersion: v1
 kind: Service

@@ -16,7 +16,10 @@ const changed = (event: Partial<Extract<StoreEvent, { type: 'changed' }>>): Stor
   ...event,
 });
 
-/** Returns 200 changes: a resource of a source that has so many goes and comes. */
+/**
+ * Returns a function that makes 200 changes: a resource of a source with `count` of them goes and
+ * comes.
+ */
 function changesOf(count: number): () => void {
   const event$ = new Subject<StoreEvent>();
   event$.pipe(holdRemovals(60_000, NEVER, asapScheduler)).subscribe();

@@ -4,7 +4,7 @@ import type { Environment } from '../../../../src/pilot-discovery/environment/en
 import { environmentOf } from '../../../support/generated.ts';
 import { canonical } from '../../../support/golden.ts';
 
-/** The services, and where each port of them is served: what is everywhere alike is left out. */
+/** Prints the services with the endpoints of each port; leaves out empty fields and `ready`. */
 function toldBy({ services, endpoints }: Environment): string {
   const shownServices = [...services.values()].flat().map((service) => {
     const { host, name, namespace, addresses, aliases, ports } = service;

@@ -35,7 +35,7 @@ metadata: { name: one, labels: { ${labels} } }
 `;
 const place = { source: 'files', path: 'f.yaml', defaultNamespace: 'default' };
 
-/** The localities of the endpoints after each text, which may be a removal. */
+/** Returns the localities of the endpoints after each step, a text or a removal. */
 function localities(...steps: readonly (string | { readonly removes: string })[]) {
   let store = emptyStore(['files']);
   let environment: Environment | undefined;

@@ -60,8 +60,8 @@ const selectors = mesh("discoverySelectors: [{ matchLabels: { discover: 'yes' } 
 const isYes = "discover: 'yes'";
 
 /**
- * The keys in use after each event, without Namespaces. Each environment must be the one that its
- * store makes by itself, and each change must name what has changed.
+ * Returns the keys in use after each event, without Namespaces. Each environment must equal the one
+ * that is built from its store alone. Each change must name all keys that differ.
  */
 function used(...events: readonly StoreEvent[]): readonly string[] {
   let store = emptyStore(['a', 'b']);
@@ -193,7 +193,7 @@ describe('the namespaces that discoverySelectors select', () => {
           (now, each) => reduceStore(now, each)[0],
           emptyStore(['a', 'b']),
         );
-        // The same content, with the MeshConfig last, and each source at once.
+        // This is the same content, with the MeshConfig last, and each source at once.
         const again = [
           ...[...store.sources].map(([source, { resources }]) =>
             changed({

@@ -30,7 +30,10 @@ const viewIn = (metadata: string, mesh = '') =>
     proxyIn(metadata),
   );
 
-/** What Envoy tells of a resource beside the resource itself, of which only the name is left. */
+/**
+ * Returns what Envoy reports of a resource beside the resource itself, of which only the name
+ * stays.
+ */
 function outline(value: unknown, inside = ''): unknown {
   if (Array.isArray(value)) return value.map((element: unknown) => outline(element, inside));
   if (typeof value !== 'object' || value === null)
@@ -105,7 +108,7 @@ it.each([
   }
 });
 
-/** The messages of extensions that the generators use as values, with the file of each. */
+/** Returns the messages of extensions that the generators use as values, with the file of each. */
 function usedExtensions(): readonly (readonly [name: string, file: string])[] {
   const folder = 'src/pilot-discovery/generate';
   const names = /(?<!type )\{([^}]*)\} from '[./]*\/(shared\/proto\/envoy\/extensions\/[^']+)'/g;

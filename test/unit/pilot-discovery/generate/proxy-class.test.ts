@@ -24,7 +24,7 @@ const proxyWith = (addresses: readonly string[], more: Partial<ProxyNode> = {}) 
   proxyAt({ addresses, ...more });
 const labelled = (labels: ProxyNode['labels']) => proxyAt({ labels });
 
-/** Two proxies, and what makes a difference of them. */
+/** Pairs of proxies, each with the feature that makes a difference between them. */
 const pairs: readonly (readonly [
   what: string,
   yaml: string,
@@ -184,7 +184,7 @@ describe('proxies that are given something else', () => {
     expect(classOf(environment, first)).toBe(classOf(environment, other));
   });
 
-  it('are of one class where only what nobody looks at differs', () => {
+  it('are of one class if only what nobody looks at differs', () => {
     expect(classOf(environmentOf(far), proxyWith(['10.0.0.1'], { labels: { a: '1' } }))).toBe(
       classOf(environmentOf(far), proxyWith(['10.0.0.2'])),
     );

@@ -16,7 +16,7 @@ import {
 } from '../../../../src/pilot-discovery/environment/store.ts';
 import { proxyAt } from '../../../support/generated.ts';
 
-/** Namespaces that a resource singles out, and two that none does. */
+/** Proxies in namespaces that a resource singles out, and in two that none does. */
 const nodes: readonly ProxyNode[] = [
   ...['n1', 'n2', 'n3', 'n4'].map((namespace, index) =>
     proxyAt({
@@ -266,7 +266,7 @@ const change: fc.Arbitrary<readonly AnyResource[]> = fc.oneof(
 
 const chosen =
   'location: MESH_INTERNAL, workloadSelector: { labels: { app: other } }, ports: [{ number: 84, name: http, protocol: HTTP }, { number: 85, name: tcp, protocol: TCP }]';
-/** Of each host a service, so that most rules count, and two whose endpoints are workloads. */
+/** A service for each host, so that most rules count, and two whose endpoints are workloads. */
 const first = [
   ...['a.mesh', 'b.n1.svc.cluster.local', 'c.n2.svc.cluster.local'].flatMap((name, index) =>
     resources(
@@ -280,7 +280,7 @@ const first = [
   ...resources('ServiceEntry', 'n2', 'x', `{ hosts: [x.mesh], resolution: NONE, ${chosen} }`),
 ];
 
-/** The same resources as other objects, of which nothing has been made yet. */
+/** Returns the same resources as new objects, from which nothing has been generated yet. */
 function anew(store: Store): Store {
   const upserts = [...eachResource(store.resources)].map(([, resource]) =>
     structuredClone(resource),

@@ -20,7 +20,7 @@ const proof = (token: string, ip = '10.0.0.1', expires = hour): TokenProof => ({
   trustDomain: 'cluster.local',
 });
 
-/** A review that takes a time; `reviewedTokens` are the tokens that got one. */
+/** Returns a review that takes a time, and in `reviewedTokens` the tokens that it received. */
 function slowReview(scheduler: VirtualTimeScheduler, takes: number) {
   const reviewedTokens: string[] = [];
   const answers: Readonly<Record<string, CallerIdentity>> = { bad, away };
@@ -34,7 +34,7 @@ function slowReview(scheduler: VirtualTimeScheduler, takes: number) {
   };
 }
 
-/** The outcomes in order, each as `ok` or its fault. */
+/** Returns the outcomes in order, each as `ok` or its fault. */
 function collect(scheduler: VirtualTimeScheduler, all: readonly Observable<CallerIdentity>[]) {
   const outcomes: string[] = [];
   for (const identity$ of all)
@@ -115,7 +115,7 @@ describe('bounded reviews', () => {
     expect(outcomeOf(proofOf('any', 'good'))).toBe('exhausted');
     expect(outcomeOf(proofOf('web', 'good 2'))).toBe('ok');
     expect(outcomeOf(proofOf('new', 'good'))).toBe('exhausted');
-    // Its name helps nobody: its budget is as small, and at that address only.
+    // The name is of no use to others: its budget is as small, and at that address only.
     const asWeb = Array.from({ length: 6 }, (_, count) =>
       outcomeOf(proofOf('web', `bad ${count}`)),
     );

@@ -3,7 +3,7 @@ import { budgets, mostClients } from '../../../../src/pilot-discovery/identity/b
 
 const budget = { burst: 5, perSecond: 2 };
 
-/** Spends all that is left; returns how many that were. */
+/** Spends the rest of a budget; returns how much that was. */
 function spent({ isSpent, spend }: ReturnType<typeof budgets>, client: string, now: number) {
   let count = 0;
   for (; !isSpent(client, now); count += 1) spend(client, now);

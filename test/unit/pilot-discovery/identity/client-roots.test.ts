@@ -21,7 +21,7 @@ const write = (text: string) => {
   renameSync(`${file()}~`, file());
 };
 
-/** The events of a server whose roots are `ownRoots`, and whose keys are numbered. */
+/** Returns the events of a server whose roots are `ownRoots`, and whose keys are numbered. */
 function eventsOf(ownRoots: string): readonly ServingEvent[] {
   const events: ServingEvent[] = [];
   let keyNumber = 0;

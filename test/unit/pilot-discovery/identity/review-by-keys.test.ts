@@ -27,7 +27,7 @@ const web = { iss: names.issuer, sub: 'system:serviceaccount:shop:web', aud: 'ma
 const now = Math.floor(Date.now() / 1_000);
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Keys as the control plane has them after fetching. */
+/** Returns keys as the control plane has them after it fetched them. */
 function keysOf(...pairs: readonly (readonly [Pair, string?])[]): string {
   const keys = pairs.map(([{ publicKey }, kid]) => ({
     ...publicKey.export({ format: 'jwk' }),

@@ -35,7 +35,7 @@ const isConfig = (kind: string): kind is ConfigKind =>
 const read = (value: unknown) =>
   readObject(value, { source: 'test', path: '', defaultNamespace: 'default' });
 
-/** A message does not say whether a number of 0 was written. */
+/** Removes members that are 0: a message does not record whether a 0 was written. */
 const withoutZeros = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, member: unknown) => (member === 0 ? undefined : member)));
 

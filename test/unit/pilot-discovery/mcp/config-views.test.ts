@@ -62,7 +62,7 @@ const anyOf = (view: ConfigView, typeUrl: string): Any[] =>
     create(AnySchema, { typeUrl: bodyType, value: body }),
   );
 
-/** What another control plane reads of a view. */
+/** Returns the resources that another control plane reads from a view. */
 const readFrom = (view: ConfigView, bodies: 'kept' | 'dropped' = 'dropped') =>
   configKinds.flatMap((kind) => {
     const answer = { resources: anyOf(view, configTypeUrl(kind)) };
@@ -71,7 +71,7 @@ const readFrom = (view: ConfigView, bodies: 'kept' | 'dropped' = 'dropped') =>
     return [...read.values()].flatMap(({ content }) => used(content));
   });
 
-/** Without what is not sent; a message does not say whether a number of 0 was written. */
+/** Removes fields that are not sent, and zeros: a message does not record whether a 0 was written. */
 const shown = (resources: readonly AnyResource[]) =>
   Object.fromEntries(
     resources.map((resource) => [

@@ -28,7 +28,9 @@ const used = ({ resources, closing }: ReturnType<typeof readResources>) => [
   ...resources,
 ];
 
-/** The resources as another control plane reads them, in the order in which they are sent. */
+/**
+ * Returns the resources as another control plane reads them, in the order in which they are sent.
+ */
 async function readOver(resources: readonly AnyResource[]): Promise<readonly AnyResource[]> {
   const edits = new Map(resources.map((resource) => [keyOf(resource), resource]));
   const environment = { resources: withResources(noResources, edits) };
@@ -45,7 +47,7 @@ async function readOver(resources: readonly AnyResource[]): Promise<readonly Any
   });
 }
 
-/** All bytes that the proxy of a case gets. */
+/** Returns all bytes that the proxy of a case gets. */
 function bytesOf({ id, metadata, locality, mesh = '' }: Case, upserts: readonly AnyResource[]) {
   const node = readNode({ id, cluster: 'test', metadata }, locality);
   if (typeof node === 'string') throw new Error(node);

@@ -223,7 +223,7 @@ describe('serveAds', () => {
     await expect.poll(() => other.answers).toHaveLength(2);
   });
 
-  it('has a proxy ask elsewhere where nothing is known for 5 s', async () => {
+  it('has a proxy ask elsewhere if nothing is known for 5 s', async () => {
     const { port } = await served(() => NEVER);
     const { call, statuses } = wholeStream(port);
     call.write(whole());

@@ -19,13 +19,13 @@ const late = (connection: number, since: number): TurnsEvent => ({
 const written = (connection: number): TurnsEvent => ({ type: 'written', connection });
 const answerTaken = (connection: number): TurnsEvent => ({ type: 'taken', connection });
 const gone = (connection: number): TurnsEvent => ({ type: 'disconnected', connection });
-/** The proxy does not take the answer within its turn. */
+/** Returns the events of a proxy that does not read the answer within its turn. */
 const left = (connection: number, megabytes: number): readonly TurnsEvent[] => [
   turn(connection, megabytes),
   written(connection),
 ];
 
-/** The effects of all events: `1` writes the answer of stream 1, `-1` evicts its proxy. */
+/** Returns the effects of all events: `1` writes the answer of stream 1, `-1` evicts its proxy. */
 const effects = (throttle: number, ...events: readonly TurnsEvent[]): string => {
   const all: number[] = [];
   events.reduce((state, event) => {

@@ -28,7 +28,7 @@ describe('firstRequests', () => {
   let scheduler: VirtualTimeScheduler;
   let call$: Subject<readonly [Variant, Call]>;
   let signs: string[];
-  /** What a beginning costs, in ms. */
+  /** The cost of the beginning of a stream, in ms. */
   let cost: number;
   beforeEach(() => {
     [scheduler, call$, signs, cost] = [new VirtualTimeScheduler(), new Subject(), [], 0];

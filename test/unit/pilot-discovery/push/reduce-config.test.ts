@@ -17,7 +17,7 @@ import type { EnvoyRequest, Variant } from '../../../../src/shared/xds/messages.
 
 const [kind, other] = ['networking.istio.io/v1/Sidecar', 'networking.istio.io/v1/Gateway'];
 
-/** A view with these versions of `ns/a` and so on. */
+/** Returns a view with these versions of `ns/a` and so on. */
 const viewOf = (snapshot: number, versions: Readonly<Record<string, string>>): ConfigView => {
   const resources = Object.entries(versions).map(([name, version]) => {
     const full = `ns/${name}`;
@@ -33,7 +33,7 @@ const viewOf = (snapshot: number, versions: Readonly<Record<string, string>>): C
   };
 };
 
-/** A client that has sent some requests; what it was answered, as texts. */
+/** Connects a client, whose requests return the answers as texts. */
 function client(variant: Variant) {
   let state = newConfigStream(variant);
   let nonce = '';

@@ -29,7 +29,7 @@ interface World {
 
 type Happening =
   | { readonly type: 'world'; readonly world: World }
-  /** The proxy reads this many answers, and answers them. */
+  /** The proxy reads this many answers, and ACKs or NACKs each. */
   | { readonly type: 'read'; readonly count: number }
   | { readonly type: 'reconnect' };
 
@@ -72,7 +72,7 @@ function viewOf({ clusters, routes }: World): View {
   };
 }
 
-/** A proxy as Envoy is one, and the stream of the control plane for it. */
+/** Connects a proxy that behaves like Envoy to a stream of the control plane. */
 function connected(variant: Variant, first: World) {
   let state = newProxyStream(variant);
   let view = viewOf(first);
@@ -167,12 +167,12 @@ function connected(variant: Variant, first: World) {
       follow('route', new Set(resourcesOfType.keys()), lastNonce.route ?? '');
   }
 
-  /** What is in use refers to what is there, and is not waited for. */
+  /** Checks that clusters in use exist, and that none of them waits for endpoints. */
   function check(): void {
     for (const name of envoyResources.listener.keys()) {
       const used =
         (envoyResources.route.get(name) ?? '').split(' ')[1]?.split(',').filter(Boolean) ?? [];
-      // Of a proxy that comes back nobody knows which clusters it has, in that variant.
+      // In state-of-the-world, the clusters of a proxy that comes back are unknown.
       if (variant === 'delta' || !hasComeBack)
         expect(
           used.filter((cluster) => !envoyResources.cluster.has(cluster)),
@@ -191,7 +191,7 @@ function connected(variant: Variant, first: World) {
   function connect(): void {
     state = newProxyStream(variant);
     inbox.length = 0;
-    waiting.clear(); // it does not tell that it waits
+    waiting.clear(); // the proxy does not report that it waits
     unanswered = new Set();
     for (const type of xdsTypes) lastNonce[type] = '';
     const namesBefore = names;
@@ -229,7 +229,7 @@ function connected(variant: Variant, first: World) {
         connect();
       } else for (let times = 0; times < happening.count; times += 1) read();
     },
-    /** Reads all there is, and says what it has and what it should have. */
+    /** Reads all answers; returns what the proxy has and what it should have. */
     rest() {
       tell({ type: 'introduced' });
       for (let times = 0; inbox.length > 0; times += 1) {
@@ -253,7 +253,7 @@ function connected(variant: Variant, first: World) {
       const isClean = ![...view.route.resources.values()].some(({ version }) =>
         version.startsWith('bad'),
       );
-      // One that only a route that is refused keeps is not used otherwise: it may wait.
+      // A cluster that only a refused route keeps is not used otherwise: it may wait.
       const waits = [...waiting].filter((name) => view.cluster.resources.has(name));
       return { has, wants, routes, isClean, waits };
     },
@@ -290,8 +290,8 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 );
 
 /**
- * A proxy came back with the versions of its endpoints, and waited for those of `c1` forever: they
- * left the view before they were sent, and came back unchanged.
+ * A case in which a proxy came back with the versions of its endpoints, and waited for those of
+ * `c1` forever. They left the view before they were sent, and came back unchanged.
  */
 const waitedForever: [World, Happening[]][] = [
   [

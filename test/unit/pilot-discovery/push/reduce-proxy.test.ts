@@ -40,7 +40,7 @@ const view = (content: Content, snapshot = 1): View => ({
 
 const node = { id: 'sidecar~10.0.0.1~a.b~c' } as NonNullable<EnvoyRequest['node']>;
 
-/** The stream of a proxy, with what the last event has brought. */
+/** Returns the stream of a proxy; each call returns the effects of its event. */
 function stream(variant: Variant) {
   let state = newProxyStream(variant);
   const followed: (readonly string[])[] = [];
@@ -89,7 +89,7 @@ const answerOf = (effects: readonly ProxyEffect[]): Answer => {
     throw new Error(`one answer is expected: ${JSON.stringify(effects)}`);
   return first;
 };
-/** `name=version` of what an answer gives, `-name` of what it takes. */
+/** Returns `name=version` of each resource in an answer, and `-name` of each that it removes. */
 const changesIn = ({ resources, removed }: Answer) => [
   ...resources.map(({ name, version }) => `${name}=${version}`),
   ...removed.map((name) => `-${name}`),
@@ -228,7 +228,7 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     ]);
   });
 
-  it('gives nothing where what was refused becomes again what the proxy goes on with', () => {
+  it('gives nothing if what was refused becomes again what the proxy goes on with', () => {
     const proxy = stream(variant);
     proxy.show({ route: { '80': '1' } });
     const add = variant === 'delta' ? [] : ['80'];
@@ -348,7 +348,8 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     };
     const added = answerOf(proxy.show(next, 2));
     expect(changesIn(added)).toEqual(variant === 'delta' ? ['new=1'] : ['old=1', 'new=1']);
-    expect(ack('cluster', added).filter(({ type }) => type === 'answer')).toEqual([]); // its endpoints are waited for
+    // The rest waits for the endpoints of the new cluster.
+    expect(ack('cluster', added).filter(({ type }) => type === 'answer')).toEqual([]);
     const assigned = answerOf(
       proxy.ask('endpoint', { add: variant === 'delta' ? ['new'] : ['old', 'new'] }),
     );

@@ -21,7 +21,9 @@ const gone = (connection: number): StreamsEvent => ({
   event: { type: 'disconnected', connection },
 });
 
-/** What the last event comes to: `serve 1`, `refuse 2 code reason`, `end 1:0 2:300 why`. */
+/**
+ * Returns the effects of the last event: `serve 1`, `refuse 2 code reason`, `end 1:0 2:300 why`.
+ */
 const last = (...events: readonly StreamsEvent[]): readonly string[] => {
   const [, effects] = events.reduce<ReturnType<typeof reduceStreams>>(
     ([state], event) => reduceStreams(state, event, 1),

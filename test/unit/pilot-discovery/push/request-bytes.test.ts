@@ -75,7 +75,7 @@ it('leaves names to the decoder if one of them is not a text', () => {
   const names = Buffer.from(
     toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { resourceNames: all })),
   );
-  const number = Buffer.from([0x18, 1]); // the same field, with a number
+  const number = Buffer.from([0x18, 1]); // this is the same field, with a number
   expect(partOf(names)).toEqual(all);
   expect(partOf(Buffer.concat([names, number]))).toBeUndefined();
   expect(partOf(Buffer.concat([number, names]))).toBeUndefined();

@@ -38,7 +38,7 @@ it('decodes names only if they are others than those of the request before', () 
   expect(first.names).toEqual(new Set(names));
   decode.mockClear();
   expect(withNames<ToyKind>(policy, first, read('1', names).names, undefined)).toBe(first);
-  expect(decode).toHaveBeenCalledTimes(1); // the rest of the request
+  expect(decode).toHaveBeenCalledTimes(1); // it decodes the rest of the request
   const turned = withNames<ToyKind>(policy, first, read('2', names.toReversed()).names, undefined);
   expect(turned.names).toBe(first.names);
   const same = { ...read('2', names.toReversed()).names, names: [] };

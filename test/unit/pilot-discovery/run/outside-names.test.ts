@@ -18,7 +18,7 @@ import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery
 import { ownMember } from '../../../../src/shared/text/own-member.ts';
 import { shortName } from '../../../../src/shared/xds/resources.ts';
 
-/** What every plain object has, and `__proto__`, by which it can be given more. */
+/** The names that every plain object has, and `__proto__`, by which it can get more. */
 const inherited = ['__proto__', ...Object.getOwnPropertyNames(Object.prototype)];
 
 describe.each(inherited)('the name %s, from outside', (name) => {

@@ -16,7 +16,7 @@ function newSetup() {
   forget$.subscribe({ error: expect.unreachable });
   const environment = environmentOf(entry);
   const snapshot$ = new BehaviorSubject({ number: 1, environment });
-  /** A proxy connects; what comes back are its views, and its end. */
+  /** Connects a proxy; returns the clusters of its views, and a function that disconnects it. */
   const connect = () => {
     const views: View[] = [];
     const subscription = views$(snapshot$, proxyAt()).subscribe({
@@ -74,7 +74,7 @@ describe('the views of proxies', () => {
     expect(connect().clusters()[0]).toBe(first);
   });
 
-  it('are forgotten where somebody has only looked', () => {
+  it('are forgotten if somebody has only looked', () => {
     const { view, environment, after, scheduler } = newSetup();
     const look = () => view({ number: 1, environment }, proxyAt()).cluster;
     const first = look();

@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 const certificates = (...issuers: readonly TestIssuer[]) =>
   issuers.map(({ certificate }) => new X509Certificate(certificate));
-/** The CRLs in a text; or why they cannot be read. */
+/** Returns the CRLs in a text, or why they cannot be read. */
 function crlsIn(text: string): readonly Crl[] | string {
   const parsed = parseCrls({ kind: 'text', text });
   if (parsed.kind === 'crls') return parsed.crls;

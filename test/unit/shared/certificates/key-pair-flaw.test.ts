@@ -17,7 +17,10 @@ describe('keyPairFlaw', () => {
       .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' })
       .toString();
 
-  /** The first certificate of a chain with other bytes in place of some, which nobody signed. */
+  /**
+   * Returns the first certificate of a chain with other bytes in place of some; its signature is
+   * wrong.
+   */
   const withBytes = (chain: string, old: Buffer, bytes: Buffer) => {
     const { raw } = new X509Certificate(chain);
     bytes.copy(raw, raw.indexOf(old));
@@ -25,7 +28,7 @@ describe('keyPairFlaw', () => {
   };
   const withTime = (text: string) =>
     withBytes(issued.certChain, Buffer.from('260102000000Z'), Buffer.from(text));
-  /** Its point is not on the curve. */
+  /** Returns a certificate whose point is not on the curve. */
   const withoutKey = (chain: string) => {
     const key = new X509Certificate(chain).publicKey.export({ type: 'spki', format: 'der' });
     const broken = Buffer.from(key);
@@ -147,7 +150,7 @@ describe('keyPairFlaw', () => {
     );
   });
 
-  it('knows the certificate that the key is of where that is not the first', () => {
+  it('knows the certificate that the key is of if that is not the first', () => {
     expect(keyPairFlaw(root + issued.certChain, Buffer.from(issued.key), noon)).toMatch(
       /: it is that of certificate 2 of the chain, which has to be the first$/,
     );

@@ -12,7 +12,7 @@ const extension = (...critical: readonly Uint8Array[]) =>
   sequence(oid, ...critical, der(0x04, Buffer.from([0x05, 0x00])));
 const isCritical = der(0x01, Buffer.from([0xff]));
 
-/** A CRL with one revoked certificate, whose last part is a list of extensions. */
+/** Returns a CRL with one revoked certificate, whose entry ends with these lists of extensions. */
 function crl(...lists: readonly Uint8Array[]): string {
   const entry = sequence(der(0x02, Buffer.from([1])), time, ...lists);
   const signed = sequence(sequence(oid), sequence(), time, sequence(entry));

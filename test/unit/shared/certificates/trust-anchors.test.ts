@@ -16,7 +16,7 @@ import { fetched } from '../../../../src/shared/http/fetched.ts';
 import { controlPlane } from '../../../../src/pilot-agent/xds-proxy/control-plane.ts';
 import { certificateChain } from '../../../support/certificate-chain.ts';
 
-/** At which a server answers over HTTP/1.1, and over gRPC; both with TLS. */
+/** The ports at which a server answers over HTTP/1.1 and over gRPC, both with TLS. */
 interface Ports {
   readonly http: number;
   readonly grpc: number;
@@ -24,7 +24,7 @@ interface Ports {
 
 const none = { defaultValue: undefined };
 
-/** Each client of TLS in the agent: whether it reaches a server, with these roots. */
+/** The clients of TLS in the agent; each returns whether it reaches a server with these roots. */
 const clients: Readonly<Record<string, (ports: Ports, roots: string) => Promise<boolean>>> = {
   'the authority': async ({ grpc }, roots) => {
     const authority = istioAuthority({
@@ -35,7 +35,8 @@ const clients: Readonly<Record<string, (ports: Ports, roots: string) => Promise<
       clusterId: '',
     });
     const signed = await lastValueFrom(authority.sign('', '', 1_000), none);
-    return signed?.ok === false && signed.failure !== 'away'; // it knows no such service, and has been asked
+    // The server was reached, and has no such service.
+    return signed?.ok === false && signed.failure !== 'away';
   },
   'the control plane': ({ grpc }, roots) => {
     const tls = { roots, names: ['DNS:localhost'], pair: undefined, token: undefined };
@@ -69,17 +70,20 @@ const clients: Readonly<Record<string, (ports: Ports, roots: string) => Promise<
 };
 
 const chain = await certificateChain();
-/** It has the same names, and other keys. */
+/** A chain with the same names, and other keys. */
 const stranger = await certificateChain();
 
 interface Vouching {
   readonly what: string;
   readonly roots: string;
-  /** If the server shows its intermediate as well, and if it shows its own certificate alone. */
+  /**
+   * Whether the server is trusted if it shows its intermediate as well, and if it shows its own
+   * certificate alone.
+   */
   readonly trusted: readonly [withIntermediate: boolean, alone: boolean];
 }
 
-/** By the rules of Go: each certificate in a pool of roots is a trust anchor. */
+/** Roots and verdicts by the rules of Go: each certificate in a pool of roots is a trust anchor. */
 const vouching: readonly Vouching[] = [
   { what: 'the root', roots: chain.root, trusted: [true, false] },
   { what: 'the intermediate that has issued it', roots: chain.intermediate, trusted: [true, true] },

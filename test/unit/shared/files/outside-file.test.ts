@@ -37,7 +37,7 @@ describe.each<
     writeFileSync(pathOf('empty'), '');
     expect(await read(pathOf('large'), bytes.length)).toEqual({ kind: 'read', bytes });
     expect(await read(pathOf('empty'), 0)).toEqual({ kind: 'read', bytes: Buffer.alloc(0) });
-    expect(await reason('/proc/self/oom_score_adj', 10)).toMatch(/^-?\d+\n$/); // without a size of its own
+    expect(await reason('/proc/self/oom_score_adj', 10)).toMatch(/^-?\d+\n$/); // its size is 0
   });
 
   it('is read through links, as Kubernetes mounts files', async () => {

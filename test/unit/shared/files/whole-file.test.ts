@@ -81,7 +81,7 @@ describe('a folder that others may write into', () => {
   it('a link in the place of the file is replaced, and not followed', () => {
     writeFileSync(join(folder, 'foreign'), 'theirs');
     symlinkSync('foreign', path());
-    symlinkSync('foreign', `${path()}.new`); // the name that was written under before
+    symlinkSync('foreign', `${path()}.new`); // earlier versions wrote this name first
     writeWhole(path(), 'ours');
     expect(lstatSync(path()).isFile()).toBe(true);
     expect(readFileSync(path(), 'utf8')).toBe('ours');

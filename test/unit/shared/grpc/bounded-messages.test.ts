@@ -28,7 +28,7 @@ const echo = {
   responseDeserialize: asItIs,
 };
 
-/** A message of so many bytes, or the first of them. */
+/** Returns a message of this length, or the first `sent` bytes of it. */
 const message = (length: number, sent = length) =>
   Buffer.concat([prefix(length), Buffer.alloc(sent)]);
 
@@ -74,7 +74,7 @@ describe('boundedMessages', () => {
     sessions.push(session);
     return session;
   };
-  /** What a stream is told at its end, while the client goes on. */
+  /** Returns the status at the end of a stream, while the client goes on. */
   const endOf = async (stream: ClientHttp2Stream): Promise<string> => {
     const endHeaders: IncomingHttpHeaders = {};
     for (const event of ['response', 'trailers'])
@@ -83,7 +83,7 @@ describe('boundedMessages', () => {
     return `${String(endHeaders['grpc-status'])} ${decodeURIComponent(String(endHeaders['grpc-message']))} ${stream.rstCode}`;
   };
 
-  /** The server has read what was written before: it answers in order. */
+  /** Waits until the server has read what was written before: it answers in order. */
   const arrived = async ({ session }: ClientHttp2Stream) => {
     await new Promise((done) => session?.ping(done));
   };
@@ -134,7 +134,8 @@ describe('boundedMessages', () => {
     answered.write(message(7));
     await once(answered, 'response');
     answered.write(compressed);
-    await expect.poll(() => answered.rstCode).toBe(11); // ENHANCE_YOUR_CALM, where an answer has begun
+    // ENHANCE_YOUR_CALM, for an answer has begun.
+    await expect.poll(() => answered.rstCode).toBe(11);
     expect(received).toEqual([7]);
   });
 

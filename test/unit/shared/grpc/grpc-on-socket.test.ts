@@ -28,7 +28,7 @@ const echoMethod = {
   responseDeserialize: asItIs,
 };
 
-/** Answers each request with itself, and tells its length. */
+/** Answers each request with itself, and reports its length. */
 const echo$: ServeGrpc<Called> = (server) =>
   new Observable((subscriber) => {
     server.addService(
@@ -47,7 +47,7 @@ describe('grpcOnSocket', () => {
   let socket: string;
   let events: (GrpcEvent | Called)[];
   let loads: number;
-  /** What the loading of gRPC waits for. */
+  /** Returns the promise that the loading of gRPC waits for. */
   let gate: () => Promise<unknown>;
   const running: Subscription[] = [];
   const clients: { destroy(): unknown }[] = [];
@@ -66,7 +66,7 @@ describe('grpcOnSocket', () => {
   };
   const types = () => events.map(({ type }) => type);
   const listening = () => expect.poll(types).toContain('listening');
-  /** A request that is sent as a whole at once, as Envoy does it; the length of what came back. */
+  /** Sends a request as a whole at once, as Envoy does; returns the length of the answer. */
   const call = (bytes: number) => {
     const session = connectHttp2('http://localhost', { createConnection: () => connect(socket) });
     session.on('error', () => undefined);
@@ -103,8 +103,8 @@ describe('grpcOnSocket', () => {
     events = [];
     loads = 0;
     gate = () => Promise.resolve();
-    vi.resetModules(); // gRPC is loaded anew
-    // Once in each test: of two in a row it is not known which one holds.
+    vi.resetModules(); // gRPC is loaded again
+    // This runs once in each test: if two run in a row, it is not known which one applies.
     vi.doMock('@grpc/grpc-js', async (original) => {
       loads += 1;
       await gate();
@@ -145,7 +145,7 @@ describe('grpcOnSocket', () => {
     }
   });
 
-  it('loads gRPC as soon as it listens where it is told to', async () => {
+  it('loads gRPC as soon as it listens if it is told to', async () => {
     serve(echo$, true);
     await expect.poll(() => loads).toBe(1);
     expect(types()).toEqual(['listening']);
@@ -162,7 +162,7 @@ describe('grpcOnSocket', () => {
     gone.destroy();
     const calls = [call(60_000), call(1), call(30_000)];
     await expect.poll(() => loads).toBe(1);
-    await dial(); // so the others have come
+    await dial(); // the others have come before it
     expect(types()).toEqual(['listening']);
     open();
     expect(await Promise.all(calls)).toEqual([60_000, 1, 30_000]);

@@ -8,7 +8,7 @@ const statusFor = (
   method = 'POST',
 ) => controlGuard({ method, headers, socket: { remoteAddress } })?.[0];
 
-/** What a browser sends with a POST of a page to where the page comes from. */
+/** Returns the headers that a browser sends with a POST from a page to the origin of the page. */
 const sameOrigin = (host: string) => ({
   host,
   origin: `http://${host}`,

@@ -20,7 +20,10 @@ const exceptions = ['no_proxy', 'no_grpc_proxy', 'NO_PROXY'];
 
 const none = { defaultValue: undefined };
 
-/** Each client that the agent connects to others with: what it says of the server at a port. */
+/**
+ * The clients by which the agent connects to others; each returns what the server at a port
+ * answers.
+ */
 const clients: Readonly<
   Record<string, (ports: { readonly grpc: number; readonly http: number }) => Promise<unknown>>
 > = {

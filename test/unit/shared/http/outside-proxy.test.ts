@@ -78,7 +78,7 @@ describe('a proxy', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  /** A proxy that answers each request head as it is told; with the heads that came. */
+  /** Starts a proxy that answers each request head by `answers`; returns the heads that came. */
   async function proxyThat(answers: (head: string, socket: Socket) => void) {
     const heads: string[] = [];
     const port = await listening(
@@ -115,7 +115,7 @@ describe('a proxy', () => {
       ),
     );
 
-  it('is asked for a tunnel where the server speaks TLS, whose name is proved', async () => {
+  it('is asked for a tunnel if the server speaks TLS, whose name is proved', async () => {
     const proxy = await proxyThat(tunnelTo(await origin()));
     const answer = await ask('https://config.example:8443/a?b=c', proxy.url, {
       servername: 'localhost',
@@ -262,7 +262,7 @@ describe('a proxy', () => {
     );
     await expect(lastValueFrom(answer$, { defaultValue: undefined })).rejects.toThrow(
       /certificate/,
-    ); // whose roots are not those of Node
+    ); // the roots of the server are not those of Node
     expect(proxy.heads).toHaveLength(1);
     expect(proxy.heads[0]).not.toContain('secret');
   });

@@ -2,7 +2,7 @@ import { concatAll, lastValueFrom, of, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { serverSentEvents } from '../../../../src/shared/http/server-sent-events.ts';
 
-/** What is made of a text that comes in pieces of so many bytes. */
+/** Returns the events of a text that comes in pieces of `length` bytes. */
 function read(text: string, length = text.length, largest?: number) {
   const bytes = Buffer.from(text);
   const pieces = Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
@@ -26,7 +26,7 @@ describe('server-sent events', () => {
     expect(await read(text, length)).toEqual(events);
   });
 
-  it('fail where one has no end', async () => {
+  it('fail if one has no end', async () => {
     await expect(read(`data: ${'a'.repeat(200)}`, 10, 100)).rejects.toThrow(
       'an event has more than 100 characters',
     );

@@ -299,7 +299,7 @@ describe('statusServer', () => {
       );
       request
         .on('socket', () => (connections += request.reusedSocket ? 0 : 1))
-        .on('error', () => undefined); // the last one is cut
+        .on('error', () => undefined); // the last request is cut
       request.end();
     }, 500);
     await Promise.all(slow).finally(() => clearInterval(other));

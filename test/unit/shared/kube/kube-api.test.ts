@@ -13,7 +13,7 @@ let ca: CertificateAuthority;
 let server: Server;
 let url: string;
 let sockets: number;
-/** What the API answers, by its path. */
+/** Answers a request to the API, by its path. */
 let answer: (path: string, response: ServerResponse, token: string) => void;
 
 beforeEach(async () => {
@@ -39,7 +39,7 @@ const access = (more: Partial<KubeAccess> = {}) =>
 const api = (more: Partial<KubeAccess> = {}) => kubeApi(() => access(more), 'pilot-agent');
 const get = (path: string, from = api()) =>
   lastValueFrom(from.get(path), { defaultValue: undefined });
-/** All signs of a watch until it is over. */
+/** Returns all signs of a watch until it is over. */
 const watch = (from = api(), signs: WatchSign[] = []) =>
   new Promise<readonly WatchSign[]>((done, fail) => {
     from

@@ -22,7 +22,7 @@ describe('a line of the log', () => {
     ['a list of long texts', { names: Array.from({ length: 100 }, () => 'é'.repeat(1_000_000)) }],
     ['what is in a member', { madeOf: { inner: { names: ['x'.repeat(5_000_000)] } } }],
     ['an error', { err: new Error('x'.repeat(5_000_000)) }],
-  ])('is cut where %s is too long, and stays', (_, fields) => {
+  ])('is cut if %s is too long, and stays', (_, fields) => {
     const text = JSON.stringify(boundedLine(line(fields)));
     expect(Buffer.byteLength(text)).toBeLessThan(1 << 20);
     expect(JSON.parse(text)).toMatchObject({

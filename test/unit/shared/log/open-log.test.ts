@@ -32,7 +32,7 @@ const linkOf = (path: string) => {
   try {
     return readlinkSync(path);
   } catch {
-    return ''; // the descriptor by which the folder was read
+    return ''; // it was the descriptor by which the folder was read
   }
 };
 
@@ -53,7 +53,7 @@ describe('openLog', () => {
 
   const openFiles = () => readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
 
-  it('tries again where the logger cannot be loaded, and loses no line', async () => {
+  it('tries again if the logger cannot be loaded, and loses no line', async () => {
     vi.doMock('../../../../src/shared/log/pino-log.ts', () => {
       throw new Error('no');
     });
@@ -198,7 +198,7 @@ describe('openLog', () => {
     expect(messages()).toEqual(['new 3']);
   });
 
-  it('goes on with the old file where it cannot be opened anew, says so, and tries again', async () => {
+  it('goes on with the old file if it cannot be opened anew, says so, and tries again', async () => {
     const nested = join(folder, 'logs');
     mkdirSync(nested);
     const path = join(nested, 'agent.log');

@@ -24,7 +24,7 @@ describe('colours', () => {
     ['FORCE_COLOR=false too', terminal, { FORCE_COLOR: 'false' }, false],
   ])('%s', (_, stream, env, has) => {
     expect(hasColours(stream, env)).toBe(has);
-    // What the stdout of the tests is, and what its environment says, does not count.
+    // The stdout and the environment of the tests do not count.
     expect(paintFor(stream, env)('red', 'text')).toBe(has ? '\u001b[31mtext\u001b[39m' : 'text');
   });
 });

@@ -35,7 +35,7 @@ describe('a line on a terminal', () => {
     expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
-  it('is none of its own where a message has more lines', async () => {
+  it('is none of its own if a message has more lines', async () => {
     const forged = '[12:00:00.000] INFO: [agent] all is well';
     expect(
       await shown({ component: 'envoy.main', msg: `trace\n${forged}`, tail: ['last\nwords'] }),

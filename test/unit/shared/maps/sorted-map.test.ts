@@ -12,7 +12,7 @@ const sorted = (map: ReadonlyMap<string, number>) =>
   [...map].sort(([name], [other]) => (name < other ? -1 : 1));
 const divided = (map: SortedMap<number>) => map.chunks().map((chunk) => [...chunk]);
 
-/** Each state of a history, as such a map and as a usual one. */
+/** Returns each state of a history, as a SortedMap and as a Map. */
 function states(history: readonly (readonly (readonly [string, number | undefined])[])[]) {
   let [map, model] = [SortedMap.empty<number>(), new Map<string, number>()];
   return history.map((step) => {

@@ -59,7 +59,7 @@ describe('one edit', () => {
   });
 });
 
-/** Of `proxy` of the Go agents 1.0 to 1.30. */
+/** The flags of `proxy` in the Go agents 1.0 to 1.30. */
 const flagsOfGo = [
   ...Object.keys(goFlags),
   ...olderGoFlags,
@@ -122,7 +122,9 @@ describe('a flag', () => {
   });
 });
 
-/** What the Go agents 1.5 to 1.30 read or name, and what Istio's injectors set besides. */
+/**
+ * The variables that the Go agents 1.5 to 1.30 read or name, and those that Istio's injectors set.
+ */
 const istioVariables = [
   ...Object.keys(goVariables),
   ...controlPlaneVariables,

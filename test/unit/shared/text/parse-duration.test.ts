@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDuration } from '../../../../src/shared/text/value.ts';
 
-/** As Go prints a duration of whole ms: 1h1m1.001s, 1m0s, 5ms, 0s. */
+/** Prints a duration of whole ms as Go does: 1h1m1.001s, 1m0s, 5ms, 0s. */
 function goDuration(ms: number): string {
   if (ms < 0) return `-${goDuration(-ms)}`;
   if (ms > 0 && ms < 1_000) return `${ms}ms`;

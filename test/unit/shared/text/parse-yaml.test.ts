@@ -67,7 +67,7 @@ describe('levels are counted before a text is parsed', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 60 }), (drawn) => {
         const parsed = parseYaml(yaml, drawn.join(''), {}, { levels: 4 });
-        // A list in brackets may have pairs, each of which is a map of its own.
+        // A list in brackets may contain pairs, each of which is a map of its own.
         if (parsed.ok)
           for (const { contents } of parsed.documents)
             expect(levelsOf(contents)).toBeLessThanOrEqual(2 * 4 + 1);

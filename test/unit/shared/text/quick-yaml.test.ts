@@ -93,7 +93,7 @@ describe('the package yaml is asked of', () => {
 });
 
 it('each resource and each flaw is the same as without it, on the same line', () => {
-  // A text that has this is not read quickly.
+  // The quick parser does not read a text that contains this.
   const before = '# \t\n';
   const moved = (text: string) =>
     JSON.parse(JSON.stringify(readResources(before + text, place)), (name, value: unknown) =>

@@ -14,11 +14,11 @@ type World = Readonly<Record<string, string>>;
 type Happening =
   | { readonly type: 'world'; readonly world: World }
   | { readonly type: 'names'; readonly names: readonly string[] }
-  /** It reads an answer, if there is one, and ACKs it, or NACKs it if it is bad. */
+  /** The client reads an answer, if there is one, and ACKs it, or NACKs it if it is bad. */
   | { readonly type: 'read' }
   | { readonly type: 'reconnect' };
 
-/** A client that behaves as the protocol says, and the subscription for it. */
+/** Connects a client that follows the protocol to a subscription. */
 function connected(
   variant: Variant,
   policy: Partial<SubscriptionPolicy<ToyKind>>,
@@ -63,10 +63,10 @@ function connected(
     const isWanted = (name: string) => isForAll || names.includes(name);
     const given = [...answer.given].filter(([name]) => isWanted(name));
     const bad = given.some(([, text]) => text === 'bad');
-    // Envoy goes on with what is good of an answer, or rejects it as a whole.
+    // Envoy applies the good part of an answer, or rejects it as a whole.
     const isRejected = bad && policy.holdsBack === 'whole';
     for (const [name, text] of given) {
-      // A name that was left and is asked for again is answered again.
+      // A name that was unsubscribed and is subscribed again is answered again.
       const isKnown = isForAll && policy.holdsBack === 'each' && clientResources.get(name) === text;
       expect(isKnown, 'nothing is sent twice').toBe(false);
       if (text !== 'bad' && !isRejected) clientResources.set(name, text);
@@ -75,8 +75,8 @@ function connected(
     ask([], [], true, bad ? 'it is bad' : undefined);
   };
   /**
-   * Whether other names would not be seen: who leaves a name and returns to it unseen has lost what
-   * it had, and the server does not know.
+   * Whether the server would not see a change of names. A client that leaves a name and returns to
+   * it unseen has lost its resource, and the server does not know.
    */
   const isUnseen = () => inbox.length > 0 && policy.staleNames !== 'taken';
   connect();
@@ -98,14 +98,14 @@ function connected(
         if (add.length + remove.length > 0) ask(add, remove, false);
       }
     },
-    /** Reads all there is, and says what it has and what it should have. */
+    /** Reads all answers; returns what the client has and what it should have. */
     rest() {
       for (let times = 0; inbox.length > 0; times += 1) {
         expect(times, 'it comes to rest').toBeLessThan(100);
         read();
       }
       const wanted = Object.entries(world).filter(([name]) => isForAll || names.includes(name));
-      // What is gone may be kept by name: a client that names it knows what is in force.
+      // A client that subscribes by name may keep a removed resource: it knows which are in force.
       const has = [...clientResources].filter(([name]) => isForAll || name in world);
       return { has: Object.fromEntries(has), wanted: Object.fromEntries(wanted) };
     },

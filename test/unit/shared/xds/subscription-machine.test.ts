@@ -5,7 +5,7 @@ import { toyPolicy, toySubscription, toyWords, textOf } from '../../../support/t
 const variants: readonly Variant[] = ['state-of-the-world', 'delta'];
 
 describe.each(variants)('a subscription, %s', (variant) => {
-  /** The names that a request repeats. */
+  /** Returns the names that a request repeats. */
   const same = (...add: readonly string[]) => ({ add: variant === 'delta' ? [] : add });
 
   it('is answered nothing before it asks, and all of what it names then', () => {
@@ -29,7 +29,7 @@ describe.each(variants)('a subscription, %s', (variant) => {
     expect(toyWords(never.ask({ add: ['*'] }))).toEqual(['asked', 'give 1']);
   });
 
-  it('takes an asterisk for a name where nobody can ask for all', () => {
+  it('takes an asterisk for a name if nobody can ask for all', () => {
     const client = toySubscription(variant, { wildcard: 'never' });
     client.show({ '*': '1', a: '1' });
     expect(toyWords(client.ask({ add: ['*'] }))).toEqual(['asked', 'give 1 *=1']);

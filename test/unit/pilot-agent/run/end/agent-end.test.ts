@@ -135,12 +135,12 @@ describe('the end in a folder', () => {
     ['no time', JSON.stringify({ ...end, at: 'yesterday\u001b[2J' })],
     ['no code', JSON.stringify({ ...end, code: '78' })],
     ['more than an end has', JSON.stringify({ ...end, reason: 'x'.repeat(20_000) })],
-  ])('is not told where the file has %s', (_, text) => {
+  ])('is not told if the file has %s', (_, text) => {
     writeFileSync(path(), text);
     expect(endIn(folder)).toBeUndefined();
   });
 
-  it('holds nothing up where the folder is gone, or has a folder in its place', () => {
+  it('holds nothing up if the folder is gone, or has a folder in its place', () => {
     mkdirSync(path());
     keepEnd(folder, end);
     forgetEnd(folder);

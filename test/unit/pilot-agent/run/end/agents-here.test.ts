@@ -21,7 +21,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Of this test: others may run on this machine. */
+/** Returns the agents of this test; others may run on this machine. */
 const agentsOfTest = async () =>
   (await agentsHere()).filter(({ configPath }) => configPath.includes(folder));
 const about = (configPath: string): AgentHere => ({
@@ -33,7 +33,7 @@ const about = (configPath: string): AgentHere => ({
   healthPort: 3,
 });
 
-/** An agent that has a folder, and tells of itself. */
+/** Starts an agent that holds a folder and announces itself. */
 async function agent(
   configPath: string,
   uid?: number,
@@ -56,7 +56,7 @@ async function agent(
   return child;
 }
 
-/** What anybody in the network can do. */
+/** Announces a text, as any program in the same network namespace can. */
 async function claims(text: string): Promise<void> {
   const name = `pilot-agent/${Math.random().toString(16).slice(2, 10).padEnd(16, '0')}`.padEnd(
     107,
@@ -77,7 +77,7 @@ it('an agent is found while it lives, with what it tells', async () => {
   first.kill('SIGKILL');
   await once(first, 'exit');
   expect(await agentsOfTest()).toEqual([about(`${folder}/b`)]);
-  second.kill('SIGSTOP'); // it takes connections, and does not answer
+  second.kill('SIGSTOP'); // it accepts connections, but does not answer
   expect(await agentsOfTest()).toEqual([]);
 });
 

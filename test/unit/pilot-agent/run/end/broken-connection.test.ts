@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { uncaughtSign } from '../../../../../src/pilot-agent/run/end/broken-connection.ts';
 
-/** The error of a connection to a peer that does this with it. */
+/** Returns the error of a connection to a peer that does this with it. */
 async function errorOf(
   peer: (socket: Socket) => void,
   open: (port: number) => NodeJS.EventEmitter,

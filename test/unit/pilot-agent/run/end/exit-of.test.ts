@@ -169,7 +169,7 @@ describe('runExit', () => {
     ],
     ['127.0.0.1:15000', '', /, or change --proxyAdminPort$/],
     ['/run/envoy.sock', 'envoy.yaml', /: let it write into that folder, or change the path$/],
-  ])('says what to do where the user may not bind %s (%s)', (address, customConfigFile, why) => {
+  ])('says what to do if the user may not bind %s (%s)', (address, customConfigFile, why) => {
     const agent = {
       ...initialState,
       phase: 'stopped',

@@ -116,7 +116,8 @@ describe('whether secrets are served, and how a changed file comes to Envoy', ()
     const { serving, rotation, running, sds } = plan(given());
     expect([serving.kind !== 'off', rotation.way]).toEqual([served, way]);
     expect(sds === undefined).toBe(!served);
-    expect(running.watched.length === 0).toBe(way === 'sds'); // Envoy is not restarted for what is pushed
+    // Envoy is not restarted for a push.
+    expect(running.watched.length === 0).toBe(way === 'sds');
   });
 
   it.each<[what: string, () => Given, atHand: 'at-hand' | 'on-demand']>([

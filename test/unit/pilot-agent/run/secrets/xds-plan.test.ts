@@ -114,7 +114,7 @@ describe('xdsPlan', () => {
     await once(server, 'listening');
     const agent = config({ controlPlaneAuthPolicy: 'MUTUAL_TLS' });
     const start = secretsPlan(agent);
-    server.close(); // removes the socket
+    server.close(); // this removes the socket
     await once(server, 'close');
     expect(reloadedTarget(agent, start)).toEqual(xdsPlan(agent, start)?.target);
     expect(reloadedTarget(agent, start)?.tls?.roots).toBe(root);

@@ -10,7 +10,7 @@ it('nothing differs without a word', () => {
   expect(values({})).toBe('');
 });
 
-it('a value that is given is left out where it is the default', () => {
+it('a value that is given is left out if it is the default', () => {
   expect(
     values({
       given: { drainDuration: '45s', statusPort: '15020' },

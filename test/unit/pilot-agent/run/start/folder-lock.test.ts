@@ -33,7 +33,7 @@ const lock = (version = 'test') => lockFolder(folder, version);
 const release = (folderLock: FolderLock) => folderLock.ok && folderLock.release();
 const sockets = () => readdirSync(folder).filter((name) => name.startsWith('agent-'));
 
-/** Another process that holds the folder, and says so. */
+/** Starts another process that holds the folder, and waits until it reports so. */
 async function holder(): Promise<ChildProcess> {
   const code = `const { lockFolder } = await import('./src/pilot-agent/run/start/folder-lock.ts');
     console.log((await lockFolder(${JSON.stringify(folder)}, 'other')).ok);
@@ -65,7 +65,7 @@ it('a folder has one holder, by whatever name it is called, until it is let go o
   expect(sockets()).toEqual([]);
   const third = await lock();
   expect(third.ok).toBe(true);
-  release(first); // once more: it is not his any more
+  release(first); // a second release: this lock no longer holds the folder
   expect(sockets()).toHaveLength(1);
   release(third);
 });
@@ -90,7 +90,8 @@ it('a holder that is killed is followed at once', async () => {
   await end(other);
   expect(sockets()).toHaveLength(1);
   const folderLock = await lock();
-  expect(folderLock.ok).toBe(true); // who is silent until the time-out would be a holder
+  // A process that is silent until the time-out would count as a holder.
+  expect(folderLock.ok).toBe(true);
   expect(sockets()).toHaveLength(1);
   release(folderLock);
 });
@@ -121,7 +122,7 @@ it('of many that want a folder at the same moment one gets it, whatever the dead
     const locks = await Promise.all(Array.from({ length: 8 }, () => lock()));
     const heldLocks = locks.filter(({ ok }) => ok);
     expect(heldLocks).toHaveLength(1);
-    // On a busy machine an answer may be late: then nobody says who it is.
+    // On a busy machine an answer may be late; the result then does not name the holder.
     expect(
       locks.flatMap((folderLock) => (folderLock.ok ? [] : (folderLock.holder?.pid ?? process.pid))),
     ).toEqual(Array(7).fill(process.pid));
@@ -139,7 +140,7 @@ it('who has given way does not hold the folder, though it sees nobody else', asy
     );
     await once(slow, 'listening');
     const early = lock();
-    await expect.poll(() => connections.length).toBe(1); // it has looked who else is there
+    await expect.poll(() => connections.length).toBe(1); // it has looked for others
     const late = lock();
     await expect.poll(() => connections.length).toBe(2);
     for (const socket of connections) socket.end('{"kind":"gives-way"}');
@@ -171,7 +172,7 @@ it('what is asked without a name is not an agent: nobody gives way to it', async
   release(folderLock);
 });
 
-it('where there can be no socket it says why', async () => {
+it('if there can be no socket it says why', async () => {
   await expect(lockFolder('/proc/self', 'test')).rejects.toThrow(/EACCES|EPERM|ENOENT|ENOTSUP/);
   await expect(lockFolder(join(folder, 'absent'), 'test')).rejects.toThrow('ENOENT');
 });

@@ -156,7 +156,8 @@ describe('a value that is added is presented', () => {
   });
 
   it('of each variable that is not a layer of its own, by its name', () => {
-    // What it becomes is shown: of a layer, or the template. Where Kubernetes is, its client looks.
+    // These are shown by what they set: fields of a layer, or the template. Only the client of
+    // Kubernetes reads `KUBERNETES_SERVICE_*`.
     const layers =
       /^(?:PROXY_CONFIG|ISTIO_BOOTSTRAP|STACKDRIVER_TRACING_\w+|KUBERNETES_SERVICE_\w+)$/;
     const ofFlags = Object.values<Flag>(flags).map(({ variable }) => variable);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../../../src/pilot-agent/run/start/effective-config.ts';
 
-/** Files that cannot be read, whoever asks. */
+/** The kinds of files that no user can read. */
 const unreadable = [
   ['a directory', (path: string) => mkdirSync(path), /it is a directory/],
   ['a FIFO', (path: string) => execFileSync('mkfifo', [path]), /not a regular file/],
@@ -47,7 +47,7 @@ describe.each(unreadable)('a file of the injection that is %s', (_, make, reason
     });
   });
 
-  it('is wrong where it is needed or named', async () => {
+  it('is wrong if it is needed or named', async () => {
     const flaw = {
       ok: false,
       problems: [{ place: `mesh file ${mesh}`, text: matching(/^cannot be read/) }],

@@ -50,7 +50,7 @@ describe('runtimeSettings', () => {
     expect(await runtimeSettings([given(content)])).toEqual({ settings: all, flaws: new Map() });
   });
 
-  it('are none where no source has any, or what it has is empty', async () => {
+  it('are none if no source has any, or what it has is empty', async () => {
     expect(
       await runtimeSettings([given(undefined), given(''), given({ a: 1 }, 'other', 'restart')]),
     ).toEqual({

@@ -34,7 +34,7 @@ describe('what shapes Envoy’s configuration', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The source of an agent that was started with `first`, and finds `now`. */
+  /** Returns the source of an agent that was started with `first`, and reads `now`. */
   const sourceOf = (
     first: TestConfig,
     now: TestConfig,
@@ -106,7 +106,7 @@ describe('what shapes Envoy’s configuration', () => {
       secrets: { caAddress: 'a:1' },
     });
     expect(textOf(epoch)).toContain('new');
-    // The same again is not a change, though each list is another one.
+    // An equal configuration is not a change, although each list is a new object.
     expect((await read(sourceOf(first, first))).warnings).toEqual([]);
   });
 
@@ -162,7 +162,7 @@ describe('what shapes Envoy’s configuration', () => {
       reason: expect.stringMatching(why) as string,
     });
 
-    if (what === '16 MB of text') return; // of Envoy's own configuration that is not too much
+    if (what === '16 MB of text') return; // Envoy's own configuration may be that long
     const custom = { given: { customConfigFile: 'template' } };
     expect((await read(sourceOf(custom, custom))).epoch).toEqual({
       kind: 'refused',

@@ -31,7 +31,7 @@ describe('what an agent that is gone has left', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Something that looks like an Envoy, as far as its arguments go. */
+  /** Starts a process that looks like an Envoy by its arguments. */
   async function envoy(file = addressFile, uid?: number): Promise<ChildProcess> {
     const options = [
       '--restart-epoch',

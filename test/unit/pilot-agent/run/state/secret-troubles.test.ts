@@ -137,7 +137,8 @@ describe('what is wrong with the secrets', () => {
     expect(
       troublesAfter(misses('default'), { type: 'stream-closed', stream: 1 }).reason,
     ).toBeUndefined();
-    expect(troublesAfter(misses('default'), { type: 'listening' }).reason).toBeUndefined(); // by a server that came back
+    // A server has come back.
+    expect(troublesAfter(misses('default'), { type: 'listening' }).reason).toBeUndefined();
   });
 
   it('one that is served, but whose newest reading is refused, is a note of its own, until one is taken or it is forgotten', () => {

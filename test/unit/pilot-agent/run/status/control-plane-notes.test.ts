@@ -23,7 +23,7 @@ const wrong = 'control plane istiod:15012: connection refused, since 1970-01-01T
 const waiting = 'config not received from XDS server';
 
 describe('what is said of the control plane', () => {
-  it('goes with the reason why Envoy is not ready, where Envoy waits for its configuration', () => {
+  it('goes with the reason why Envoy is not ready, when Envoy waits for its configuration', () => {
     const none = { authority: undefined, xds: undefined, address: 'a:1' };
     expect(withWaits(waiting, { ...none, xds: away })).toBe(`${waiting}; ${wrong}`);
     expect(withWaits('workers have not yet started', { ...none, xds: away })).toBe(

@@ -200,7 +200,7 @@ describe('a certificate of Istio’s authority', () => {
     ],
   ];
   it.each(refusals)(
-    'is not taken where the authority answers %s',
+    'is not taken if the authority answers %s',
     async (_, answer, reason, failure) => {
       server.answer = answer;
       expect(await issue()).toMatchObject({
@@ -211,7 +211,7 @@ describe('a certificate of Istio’s authority', () => {
     },
   );
 
-  it('is tried for in vain, but soon again, where nobody listens', async () => {
+  it('is tried for in vain, but soon again, if nobody listens', async () => {
     server.close();
     expect(await issue()).toMatchObject({ ok: false, failure: 'away' });
   });

@@ -50,8 +50,8 @@ const comes = (name: string, version: string): StreamEvent => ({
 const lacks = (name: string): StreamEvent => ({ type: 'missing', name, reason: 'no such file' });
 
 /**
- * One word for each effect: `+a` watch, `-a` unwatch, `push 1 a=v`, `none 1 a`, `acc a=v`,
- * `rej a=v why`, `end why`.
+ * Returns an effect as a word: `+a` watch, `-a` unwatch, `push 1 a=v`, `none 1 a`, `acc a=v`, `rej
+ * a=v why`, `end why`.
  */
 const word = (effect: StreamEffect): string => {
   const pairs = (versions: Iterable<readonly [string, string]>) =>
@@ -327,7 +327,7 @@ describe('an incremental stream', () => {
       [asks(['a'.repeat(10_000)])],
       'it asks for a name of 10000 characters, and the limit is 8208',
     ],
-  ])('ends where a client asks for %s, and looks for none of them', (_, events, why) => {
+  ])('ends if a client asks for %s, and looks for none of them', (_, events, why) => {
     expect(play(...events).at(-1)).toEqual([`end ${why}`]);
   });
 

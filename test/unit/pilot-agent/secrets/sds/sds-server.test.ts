@@ -46,7 +46,7 @@ describe('sdsServer', () => {
   const clients: { close(): void }[] = [];
 
   const counts = (): SdsCounts => events.reduce(countSds, noSds);
-  /** A secret that cannot be put into an answer. */
+  /** A secret that cannot be encoded in an answer. */
   const poison: SecretState = {
     ...absentSecret('poison'),
     offered: {
@@ -155,7 +155,7 @@ describe('sdsServer', () => {
       responseNonce: first.nonce,
       versionInfo: first.versionInfo,
     });
-    // The same certificate and the same key, each in another file: they still match.
+    // The certificate and the key stay the same in a file with other bytes: they still match.
     writeFileSync(join(folder, 'cert-chain.pem'), `${issued.certChain}\n`);
     const second = await stream.answer(2);
     expect(secretsIn(second)).toEqual({ [name]: `${issued.certChain}\n${issued.key}` });
@@ -283,7 +283,7 @@ describe('sdsServer', () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  it('fails where another process listens', async () => {
+  it('fails if another process listens', async () => {
     const other: Server = createServer().listen(socket);
     await new Promise((done) => other.once('listening', done));
     serve();
@@ -299,7 +299,7 @@ describe('sdsServer', () => {
     expect(existsSync(socket)).toBe(true);
   });
 
-  it('fails where the path is too long for a socket, or nothing can be written', async () => {
+  it('fails if the path is too long for a socket, or nothing can be written', async () => {
     serve(join(folder, 'x'.repeat(120)));
     expect((await event('failed')).reason).toContain('bytes at most');
     events = [];
@@ -308,9 +308,10 @@ describe('sdsServer', () => {
     expect((await event('failed')).reason).not.toBe('');
   });
 
-  it('fails where its socket cannot be put in its place, and clears away what it has bound', async () => {
+  it('fails if its socket cannot be put in its place, and clears away what it has bound', async () => {
     serve();
-    mkdirSync(join(socket, 'mine'), { recursive: true }); // after it was looked whether something is there
+    // The server has already checked whether something is there.
+    mkdirSync(join(socket, 'mine'), { recursive: true });
     expect((await event('failed')).reason).toMatch(/EISDIR|ENOTEMPTY|EEXIST/);
     running.splice(0).forEach((subscription) => subscription.unsubscribe());
     expect(readdirSync(folder).filter((name) => name.startsWith('SDS'))).toEqual(['SDS']);

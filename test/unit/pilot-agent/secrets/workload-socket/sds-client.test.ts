@@ -36,7 +36,7 @@ describe('a stream of secrets over a socket', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The signs of a stream about the roots, as they come. */
+  /** Returns the signs of a stream about the roots, as they come. */
   function signs(): readonly StreamSign<Bundle>[] {
     const list: StreamSign<Bundle>[] = [];
     running = sdsClient(path, 'sidecar~1.2.3.4~a.b~c')

@@ -93,7 +93,9 @@ describe('a probe of the application', () => {
     );
   }
 
-  /** The application of the peers' tests: 200 for two paths, 400 for all others. */
+  /**
+   * Returns the application of the peers' tests: it answers 200 for two paths, 400 for all others.
+   */
   const application =
     (requests: Seen[] = []): RequestListener =>
     ({ url, method, headers }, response) => {
@@ -222,7 +224,7 @@ describe('a probe of the application', () => {
     expect(headerValues).toEqual([['a', 'b, c']]);
   });
 
-  it('is asked once, where the application leads it back to the agent, which would ask again', async () => {
+  it('is asked once, if the application leads it back to the agent, which would ask again', async () => {
     let requestCount = 0;
     const [agentPort = 0] = await freePorts(1);
     const port = await listen(
@@ -274,7 +276,7 @@ describe('a probe of the application', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it('is answered by 500 where nobody listens', async () => {
+  it('is answered by 500 if nobody listens', async () => {
     const [port = 0] = await freePorts(1);
     for (const entry of [{ httpGet: { port } }, { tcpSocket: { port } }, { grpc: { port } }])
       expect((await probe(entry)).status).toBe(500);

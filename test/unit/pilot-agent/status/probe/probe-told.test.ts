@@ -110,7 +110,7 @@ describe('a probe that fails', () => {
     );
   });
 
-  it('has the reason in its body where the application gives no status', async () => {
+  it('has the reason in its body if the application gives no status', async () => {
     const port = portOf(application);
     application.close().closeAllConnections();
     await expect.poll(() => application.listening).toBe(false);

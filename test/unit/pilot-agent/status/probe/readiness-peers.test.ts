@@ -16,8 +16,8 @@ const running = [
 const waiting = 'config not received from Pilot (is Pilot running?): ';
 
 /**
- * The peers' cases. Envoy 1.36 has a statistic of 0 where it subscribes and nothing has come; where
- * it need not subscribe, one that is absent means that it does not.
+ * Runs the peers' cases. Envoy 1.36 has a statistic of 0 if it subscribes and has received nothing.
+ * If it need not subscribe, an absent statistic means that it does not.
  */
 describe('readiness, by the cases of the Go agents', () => {
   it.each<{ id: string; body: string; reason: string | undefined; subscribes?: true }>([

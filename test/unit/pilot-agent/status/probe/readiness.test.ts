@@ -4,7 +4,9 @@ import {
   readinessFilter,
 } from '../../../../../src/pilot-agent/status/probe/readiness.ts';
 
-/** The statistics of a ready Envoy with CDS and LDS, with changes; undefined leaves one out. */
+/**
+ * Returns the statistics of a ready Envoy with CDS and LDS, with changes; undefined leaves one out.
+ */
 const body = (changes: Readonly<Record<string, number | undefined>> = {}) => {
   const stats: Readonly<Record<string, number | undefined>> = {
     'cluster_manager.cds.update_rejected': 0,
@@ -56,7 +58,7 @@ describe('readiness', () => {
       reason: `${received}: cds updates: 1 successful, 0 rejected; lds updates: 0 successful, 2 rejected`,
     },
     {
-      what: 'waits for clusters, where there is no LDS',
+      what: 'waits for clusters, if there is no LDS',
       stats: body({
         ...noLds,
         'cluster_manager.cds.update_success': 0,

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { requestPath } from '../../../../../src/pilot-agent/status/probe/request-path.ts';
 
-/** As the kubelet asks, whose rules were run for each (Go 1.26, `url.Parse` and `RequestURI`). */
+/**
+ * Compares with the kubelet: its rules were run for each path (Go 1.26, `url.Parse` and
+ * `RequestURI`).
+ */
 it.each([
   ['/', '/'],
   ['/a b', '/a%20b'],
@@ -45,7 +48,9 @@ it.each([
   expect(requestPath(path)).toBe(target);
 });
 
-/** Go sends what follows the `?` as it is. A blank there would end the path, and Node refuses. */
+/**
+ * Go sends what follows the `?` as it is. A blank there would end the path, and Node refuses it.
+ */
 it.each([
   ['/a?b=c d', '/a?b=c%20d'],
   ['/a?b=ä', '/a?b=%C3%A4'],

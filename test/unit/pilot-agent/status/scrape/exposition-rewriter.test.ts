@@ -243,7 +243,7 @@ describe('expositionRewriter', () => {
         'a{b="C:\\\\dir\\new\\\\x"} 1',
         'a{b="\\\\u00e9\\"\\\\é"} 1',
       ],
-      dropped: 1, // the last one is the first one
+      dropped: 1, // the last row repeats the first one
     },
     {
       what: 'takes two labels without a comma',
@@ -548,7 +548,7 @@ describe('expositionRewriter', () => {
   it.each<ExpositionFormat>(['text', 'openmetrics'])(
     'copies to %s what it would have printed',
     (to) => {
-      // A blank at its end keeps a row from being copied: it is read and printed.
+      // A row with a blank at its end is not copied: it is read and printed.
       const printed = ({ from, lines }: Source) => ({
         from,
         lines: lines.map((line) => (/^#|^$|\r/.test(line) ? line : `${line} `)),

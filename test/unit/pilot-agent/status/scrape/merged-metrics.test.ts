@@ -20,7 +20,7 @@ import { statusParts } from '../../../../support/status-parts.ts';
 import { strictExposition } from '../../../../support/strict-exposition.ts';
 
 const { gunzipSync, gzipSync } = zlib;
-/** What Node has since 22.15. */
+/** The compression by zstd, which Node has since 22.15. */
 const { zstdCompressSync } = zlib as { readonly zstdCompressSync?: (text: string) => Buffer };
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -119,7 +119,7 @@ describe('/stats/prometheus', () => {
     });
   }
 
-  /** Both formats, each read by the strict reader. */
+  /** Reads both formats, each by the strict reader. */
   async function read(port: number, headers: Readonly<Record<string, string>> = {}) {
     const text = await scrape(port, headers);
     const other = await scrape(port, {
@@ -189,7 +189,7 @@ describe('/stats/prometheus', () => {
     },
   );
 
-  it('has the agent’s own metrics, also where there is nothing else', async () => {
+  it('has the agent’s own metrics, also if there is nothing else', async () => {
     const { text } = await read(await agentOver(says('')));
     expect(text.get('istio_agent_scrapes_total')).toMatchObject({
       type: 'counter',
@@ -235,7 +235,7 @@ describe('/stats/prometheus', () => {
     },
     { what: 'gzip', app: says(gzipSync('app 1\n'), { 'content-encoding': 'gzip' }), has: ['app'] },
     {
-      what: 'zstd, where Node has it',
+      what: 'zstd, if Node has it',
       app: says(zstdCompressSync?.('app 1\n') ?? '', { 'content-encoding': 'zstd' }),
       ...(zstdCompressSync === undefined ? { has: [], fault: 'encoding' } : { has: ['app'] }),
     },
@@ -413,7 +413,8 @@ describe('/stats/prometheus', () => {
         'x-prometheus-scrape-timeout-seconds': '4',
       },
       { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '8' },
-      { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '96' }, // of 2 minutes, the most
+      // The most is 2 minutes.
+      { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '96' },
     ]);
   });
 
@@ -436,7 +437,7 @@ describe('/stats/prometheus', () => {
   it('answers 16 scrapes at a time, and refuses one more until one of them is through', async () => {
     const openResponses: ServerResponse[] = [];
     const port = await agentOver((_, response) => void openResponses.push(response));
-    // None shares an answer: each has a time-out of its own.
+    // No scrape shares an answer: each has a time-out of its own.
     const wait = (seconds: number) =>
       scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
     const scrapes = Array.from({ length: 16 }, (_, index) => wait(20 + index));
@@ -489,7 +490,8 @@ describe('/stats/prometheus', () => {
   });
 
   it('is large one at a time: the others wait, or have Envoy, a part of the application, and the agent', async () => {
-    // The application stops after the part that any answer may have, and goes on when it is let.
+    // The application stops after the part that every answer may have, and ends when the test lets
+    // it.
     const openResponses: ServerResponse[] = [];
     const port = await agentOver(says(envoyText), (_, response) => {
       openResponses.push(response);
@@ -533,6 +535,7 @@ describe('/stats/prometheus', () => {
     expect(agentRows(text, 'istio_agent_scrape_failures_total')).toEqual([
       'application /metrics status 1',
     ]);
-    expect(requestCount).toBe(2); // once for each of the two formats, and not once more by the scrape within
+    // There is one request for each of the two formats, and none by the scrape within.
+    expect(requestCount).toBe(2);
   });
 });

@@ -4,7 +4,7 @@ import { parseSample } from '../../../../../src/pilot-agent/status/scrape/parse-
 import { plainRow, rowNames } from '../../../../../src/pilot-agent/status/scrape/plain-row.ts';
 import type { FamilyType } from '../../../../../src/pilot-agent/status/scrape/exposition-format.ts';
 
-/** What becomes of a row of `family` that is copied, if it can be. */
+/** Whether a row of `family` is copied. It is copied as a whole or not at all. */
 function copied(row: string, type: FamilyType, family = 'a'): boolean {
   const head = { name: family, type };
   const text = Buffer.from(`${row}\n`);

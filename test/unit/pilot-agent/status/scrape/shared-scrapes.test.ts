@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openAnswer } from '../../../../../src/proxy/admin-client.ts';
 import { metrics } from '../../../../../src/pilot-agent/status/scrape/scrape.ts';
 
-/** Whose time is what a test says: no time-out comes. */
+/** A clock whose time the test sets: no time-out fires. */
 let clock: VirtualTimeScheduler;
 let servers: Server[];
 beforeEach(() => {
@@ -24,7 +24,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Scrapes of one Envoy, which answers all that have asked when it is told to. */
+/** Scrapes one Envoy, which answers all waiting requests on `say`. */
 async function stage() {
   const waiting: ServerResponse[] = [];
   const envoy = await listen(createServer((_, response) => void waiting.push(response)));
@@ -50,7 +50,7 @@ async function stage() {
       for (const response of waiting)
         if (!response.writableEnded) response.setHeader('content-type', 'text/plain').end(text);
     },
-    /** Begins a scrape, and waits until it is there. */
+    /** Begins a scrape, and waits until it arrives. */
     scrape: async (headers: Readonly<Record<string, string>> = {}) => {
       const before = scrapes;
       const request = httpRequest({ host: '127.0.0.1', port, headers, agent: false }).on(
@@ -76,7 +76,7 @@ async function stage() {
       await expect.poll(() => scrapes).toBeGreaterThan(before);
       return { text, goAway: () => request.destroy() };
     },
-    /** Waits until Envoy has been asked so many times in all. */
+    /** Waits until Envoy has received this number of requests in all. */
     questions: (count: number) => expect.poll(questionCount).toBe(count),
   };
 }

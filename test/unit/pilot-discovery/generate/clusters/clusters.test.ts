@@ -76,7 +76,7 @@ describe('clustersOf', () => {
       lb_policy: 'RANDOM',
     });
     const v2 = saidBy(ClusterSchema, clusters, 'outbound|80|v2|reviews.test');
-    expect(v2?.['lb_policy']).toBeUndefined(); // ROUND_ROBIN is what Envoy does by itself
+    expect(v2?.['lb_policy']).toBeUndefined(); // ROUND_ROBIN is Envoy's default
     expect(v2).toMatchObject({ circuit_breakers: { thresholds: [{ max_connections: 7 }] } });
   });
 
@@ -197,7 +197,7 @@ describe('the endpoints of a service', () => {
     expect(addresses(yaml)).toEqual(['10.0.0.2:80']);
   });
 
-  it('have no names where Envoy looks none up', () => {
+  it('have no names if Envoy looks none up', () => {
     const yaml =
       workload('a', '{ address: a.test, labels: { app: e } }') +
       workload('b', '{ address: 10.0.0.3, labels: { app: e } }') +

@@ -9,7 +9,7 @@ import type { Protocol } from '../../../../../src/pilot-discovery/istio/fields/v
 import { ClusterSchema } from '../../../../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { canonical, meshIn, messageYaml, specIn } from '../../../../support/golden.ts';
 
-/** The connectionPool of a DestinationRule; undefined if there is none. */
+/** Returns the connectionPool of a DestinationRule; undefined if there is none. */
 const poolIn = (yaml: string) =>
   yaml === ''
     ? undefined

@@ -13,7 +13,7 @@ const clustersOf = (yaml: readonly string[], metadata = ''): string =>
     inboundClusters(environmentOf(yaml.join('---\n')), proxyIn(metadata)),
   );
 
-/** A service of the workload, which listens on 8080. */
+/** Returns a service of the workload, which listens on 8080. */
 const service = (more = 'location: MESH_INTERNAL', protocol = 'HTTP') =>
   resourceText(
     'ServiceEntry',

@@ -15,7 +15,7 @@ const sidecar = proxyIn('');
 const router = proxyIn('', { id: 'router~10.0.0.1~g.default~default.svc.cluster.local' });
 const ofIpv6 = proxyIn('INSTANCE_IPS: "fd00::1"');
 
-/** The clusters of the services that a proxy sees; of circuit breakers there is a test. */
+/** Returns the clusters of the services that a proxy sees. Circuit breakers have their own test. */
 function clustersFor(yaml: readonly string[], node = sidecar): string {
   const noLimits = replacing('circuit_breakers', () => 'NONE');
   return resourcesYaml(
@@ -30,7 +30,9 @@ function clustersFor(yaml: readonly string[], node = sidecar): string {
   );
 }
 
-/** a.mesh with port 80 for HTTP, outside of the mesh if not said. */
+/**
+ * Returns a.mesh with port 80 for HTTP; it is outside of the mesh unless `more` places it inside.
+ */
 const service = (more: string, port = 'number: 80, name: http, protocol: HTTP') =>
   resourceText('ServiceEntry', 'a', `{ hosts: [a.mesh], ports: [{ ${port} }], ${more} }`);
 const rule = (spec: string) => resourceText('DestinationRule', 'a', `{ host: a.mesh, ${spec} }`);

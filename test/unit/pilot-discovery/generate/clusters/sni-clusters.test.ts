@@ -34,7 +34,7 @@ const names = (...inputs: Parameters<typeof sniClustersOf>) =>
   sniClustersOf(...inputs).map(({ name }) => name);
 const sni = 'outbound_.80_._.a.mesh';
 
-/** The clusters, without limits that each has. */
+/** Prints the clusters, without the limits and the DNS resolver that each has. */
 const printed = (yaml: readonly string[]) =>
   resourcesYaml(ClusterSchema, sniClustersOf(yaml), (cluster) =>
     ['circuit_breakers', 'typed_dns_resolver_config'].reduce(

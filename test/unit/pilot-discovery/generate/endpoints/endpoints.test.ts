@@ -12,7 +12,7 @@ import { endpointsOf, environmentOf } from '../../../../support/generated.ts';
 const sidecar = proxyIn('');
 const router = proxyIn('', { id: 'router~10.0.0.1~g.default~default.svc.cluster.local' });
 
-/** The assignments of a proxy, with the addresses of endpoints in place of all they say. */
+/** Prints the assignments of a proxy, with only the addresses of their endpoints. */
 function assignmentsFor(yaml: readonly string[], node = sidecar): string {
   const addresses = replacing('endpoints', (localities) =>
     (localities as readonly { readonly lb_endpoints?: readonly object[] }[]).flatMap(

@@ -10,7 +10,7 @@ import { ClusterLoadAssignmentSchema } from '../../../../../src/shared/proto/env
 import { canonical, messageYaml, proxyIn, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** The endpoints of port 80 of a service. */
+/** Returns the endpoints of port 80 of a service. */
 function endpointsIn(endpoints: string) {
   const spec = `{ hosts: [a.mesh], resolution: STATIC, ports: [{ number: 80, name: http }], endpoints: ${endpoints} }`;
   const { endpoints: all } = environmentOf(resourceText('ServiceEntry', 'a', spec));

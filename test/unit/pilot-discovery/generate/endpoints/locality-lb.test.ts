@@ -8,14 +8,16 @@ import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/tra
 import { canonical, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** Where a proxy stands in these tests. */
+/** The place of a proxy in these tests. */
 const place = {
   locality: 'us/east/a',
   network: 'n1',
   labels: { rack: '7', tier: 'gold' },
 };
 
-/** A service with endpoints `LOCALITY [WEIGHT] [LABELS]` at 10.0.0.1, 10.0.0.2 and so on. */
+/**
+ * Returns a service with endpoints `LOCALITY [WEIGHT] [LABELS]` at 10.0.0.1, 10.0.0.2 and so on.
+ */
 function serviceWith(texts: readonly string[]): string {
   const all = texts.map((text, index) => {
     const [locality = '', weight = '0', labels = '{}'] = text.split(' ');
@@ -28,7 +30,10 @@ function serviceWith(texts: readonly string[]): string {
   );
 }
 
-/** Priorities and weights of localities, with the last number of the address of each endpoint. */
+/**
+ * Returns the priorities and weights of localities, with the last number of each endpoint's
+ * address.
+ */
 function placesOf(
   trafficPolicy: string,
   endpoints: readonly string[],

@@ -10,7 +10,7 @@ import {
   resourceText,
 } from '../../../../support/golden.ts';
 
-/** Each endpoint as its address. */
+/** Replaces each endpoint by its address. */
 const addressesOnly = replacing('lb_endpoints', (endpoints) =>
   [...JSON.stringify(endpoints).matchAll(/"address":"([^"]+)"/g)].map(([, address]) => address),
 );

@@ -27,7 +27,7 @@ function filtersOf(specs: readonly string[], trustDomain = 'cluster.local') {
   return accessFilters(resources.filter(isPolicy), trustDomain);
 }
 
-/** The filters as YAML, without the names of their types. */
+/** Returns the filters as YAML, without the names of their types. */
 function yamlOf(filters: ReturnType<typeof filtersOf>['http']): string {
   const read = filters.map(({ configType: { value } }) => {
     const read = published(value.typeUrl, value.value) as Readonly<Record<string, unknown>>;
@@ -87,7 +87,7 @@ describe('the filters of AuthorizationPolicies', () => {
                             exact: spiffe://cluster.local/ns/a/sa/b
   shadow_rules_stat_prefix: istio_dry_run_allow_
 `);
-    // A connection of TCP has no method: nothing is let through.
+    // A TCP connection has no method: nothing is allowed.
     expect(yamlOf(tcp)).toBe(`- rules:
     policies: {}
   shadow_rules_stat_prefix: istio_dry_run_allow_

@@ -4,7 +4,7 @@ import { proxyIn, resourceText } from '../../../../support/golden.ts';
 import { published } from '../../../../support/envoy-api.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** The mode of the ports 80, 90 and others of a workload with the label `app: app`. */
+/** Returns the mode of the ports 80, 90 and others of a workload with the label `app: app`. */
 function modesOf(...resources: readonly string[]): readonly string[] {
   const { modeAt } = accessOf(environmentOf(resources.join('---\n')), proxyIn(''));
   return [modeAt(80), modeAt(90), modeAt(undefined)];

@@ -55,7 +55,7 @@ const environmentWith = (resources: readonly string[]) =>
 
 const types = 'type.googleapis.com/envoy.extensions.filters';
 
-/** The filters of policies, for HTTP or for TCP. */
+/** Prints the filters of policies, for HTTP or for TCP. */
 function printed(layer: 'http' | 'tcp', ...resources: readonly string[]): string {
   const { filters } = accessOf(environmentWith(resources), proxyIn(''));
   return messageYaml(FilterChainSchema, { filters: [...filters[layer]] as never });
@@ -73,7 +73,7 @@ filter_enabled_metadata:
 
 const indented = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
 
-/** Filters as YAML: `rbac` and `ext_authz` of HTTP or of the network. */
+/** Returns filters as YAML: `rbac` and `ext_authz` of HTTP or of the network. */
 const filters = (layer: 'http' | 'network', ...each: readonly (readonly [string, string])[]) =>
   canonical(
     `filters:${each

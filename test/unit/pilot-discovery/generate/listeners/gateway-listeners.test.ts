@@ -286,7 +286,7 @@ unix:///run/a_0:
     expect(printed(yaml)).toBe(canonical(expected));
   });
 
-  /** The filter of the one chain of a listener. */
+  /** Returns the filter of the one chain of a listener. */
   const proxyOf = (yaml: readonly string[]) =>
     resourcesYaml(ListenerSchema, listeners(yaml), (message) => {
       const { filter_chains: chains } = message as {

@@ -11,7 +11,9 @@ const type = 'type.googleapis.com/envoy.extensions.filters';
 const grpcWeb = `
       - { name: envoy.filters.http.grpc_web, typed_config: { "@type": ${type}.http.grpc_web.v3.GrpcWeb } }`;
 
-/** A connection manager: what all have, and what is special. Spans have a test of their own. */
+/**
+ * Returns a connection manager: the part that all have, and `special`. Spans have their own test.
+ */
 const manager = (special: string, further = '') => `
 filters:
   - name: envoy.filters.network.http_connection_manager

@@ -19,7 +19,7 @@ interface Proxy {
 const listenersFor = (yaml: readonly string[], { metadata = '', mesh = '' }: Proxy = {}) =>
   inboundListeners(environmentOf(yaml.join('---\n'), { mesh: meshIn(mesh) }), proxyIn(metadata));
 
-/** A service of the workload, which listens on 8080. */
+/** Returns a service of the workload, which listens on 8080. */
 const service = (protocol: string) =>
   resourceText(
     'ServiceEntry',
@@ -34,7 +34,7 @@ const ingress = (...ports: readonly string[]) =>
 const plainHttp = 'application_protocols: [http/1.1, h2c]';
 const port = (number: number) =>
   `{ destination_port_range: { start: ${number}, end: ${number + 1} } }`;
-/** A chain without TLS. */
+/** Returns a chain without TLS. */
 const chain = (name: string, way: string, number = 0, more = '') => `
     - name: ${name}
       filter_chain_match: { transport_protocol: raw_buffer, ${number === 0 ? '' : `destination_port: ${number}, `}${more} }
@@ -43,7 +43,7 @@ const toApplication = (number = 0) =>
   chain('virtualInbound-catchall-http', 'HTTP to InboundPassthroughCluster', number, plainHttp) +
   chain('virtualInbound', 'TCP to InboundPassthroughCluster', number);
 
-/** The listener of all that is redirected; the mesh has mutual TLS disabled. */
+/** Returns the listener for all redirected connections; the mesh has mutual TLS disabled. */
 const capture = (chains: string, filters: string, more = '') => `
 virtualInbound:
   name: virtualInbound

@@ -25,7 +25,7 @@ listener_filters:
 type Chains = Parameters<typeof inspectors>[0];
 const tls = { transportProtocol: 'tls' };
 const http = { applicationProtocols: ['http/1.1', 'h2c'] };
-/** A chain for a port, or for all others (0). */
+/** Returns a chain for a port, or for all others (0). */
 const chain = (port: number, match: object = {}) => ({
   filterChainMatch: { ...(port > 0 && { destinationPort: port }), ...match },
 });

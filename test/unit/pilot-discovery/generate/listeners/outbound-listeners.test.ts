@@ -26,7 +26,7 @@ function listenersFor(yaml: readonly string[], { metadata = '', mesh = '' }: Pro
 const ofPorts = (yaml: readonly string[], proxy?: Proxy) =>
   listenersFor(yaml, proxy).filter(({ name }) => name !== 'virtualOutbound');
 
-/** `a.mesh` with one port and what else is said, with an endpoint. */
+/** Returns the service `NAME.mesh` with one port, one endpoint and more fields. */
 const service = (name: string, port: string, more = 'resolution: STATIC') =>
   resourceText(
     'ServiceEntry',

@@ -24,7 +24,7 @@ const collector = resourceText(
   '{ hosts: [collector.mesh], resolution: STATIC, ports: [{ number: 4317, name: grpc }] }',
 );
 
-/** The Telemetry of the mesh, of a namespace, or of the workload `app`. */
+/** Returns the Telemetry of the mesh, of a namespace, or of the workload `app`. */
 const telemetry = (namespace: string, spec: string) =>
   resourceText('Telemetry', namespace === '' ? 'app' : 'all', spec, {
     namespace: namespace === '' ? 'default' : namespace,
@@ -139,7 +139,7 @@ describe('what a proxy logs', () => {
       ),
     ];
     expect(logsOf(resources, 'server').calls).toBe(logs(file('/tmp/a.log')));
-    // The entry of the other side has named the provider before it.
+    // The entry of the other side, which comes first, has named the provider.
     expect(logsOf(resources, 'client').calls).toBe(logs(file('/tmp/mesh.log')));
   });
 

@@ -21,7 +21,7 @@ const rule = (spec: string) => resourceText('DestinationRule', 'a', `{ host: a.m
 
 const listenersIn = (yaml: readonly string[]) =>
   gatewayListeners(environmentOf(yaml.join('---\n')), node);
-/** The chains of the listener, without what they have in common. */
+/** Returns the chains of the listener, without the parts that they have in common. */
 const chains = (yaml: readonly string[]) =>
   resourcesYaml(ListenerSchema, listenersIn(yaml), (message) => {
     const { filter_chains: all } = message as {

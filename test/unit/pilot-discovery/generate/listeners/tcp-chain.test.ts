@@ -13,7 +13,9 @@ import {
   specIn,
 } from '../../../../support/golden.ts';
 
-/** The filters of a chain to a.mesh; of an access log its length is left. */
+/**
+ * Returns the filters of a chain to a.mesh, with the number of access logs in place of the logs.
+ */
 function filtersOf(trafficPolicy: string, protocol: Protocol = 'tcp', mesh = ''): string {
   const rule = `{ host: a.mesh, trafficPolicy: ${trafficPolicy} }`;
   const policy = trafficPolicy === '' ? undefined : specIn('DestinationRule', rule).trafficPolicy;

@@ -61,7 +61,7 @@ const reportingOf = ({ mesh = '', telemetries = [], metadata = '', side = 'clien
     node: { ...proxyIn(metadata), cluster: 'app.default' },
   });
 
-/** The tracing of a manager; tags are as they are written, or `TAGS`. */
+/** Returns the tracing of a manager; its tags are as they are written, or `TAGS`. */
 const tracingOf = (given: Given, tags: 'whole' | 'short' = 'short') => {
   const { spans: tracing } = reportingOf(given).tracing;
   const shorten = replacing('custom_tags', () => 'TAGS');

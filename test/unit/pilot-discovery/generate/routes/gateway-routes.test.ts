@@ -14,7 +14,7 @@ import { environmentOf } from '../../../../support/generated.ts';
 const node = proxyIn('LABELS: { istio: ingressgateway }', {
   id: 'router~10.0.0.1~gateway.default~default.svc.cluster.local',
 });
-/** The routes that a gateway is given: each with its match, and where it leads. */
+/** Returns the routes that a gateway receives. */
 function routesFor(...yaml: readonly string[]) {
   const environment = environmentOf(yaml.join('---\n'));
   return gatewayRoutes(environment, node, visibleServices(environment, node));

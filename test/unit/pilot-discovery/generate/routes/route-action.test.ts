@@ -7,7 +7,7 @@ import {
 import { RouteSchema } from '../../../../../src/shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { canonical, httpRouteIn, messageYaml } from '../../../../support/golden.ts';
 
-/** A listener of port 80; requests to b.mesh stay on the host that their header x-user says. */
+/** The surroundings of port 80; requests to b.mesh are hashed by their header x-user. */
 const around: RouteSurroundings = {
   port: 80,
   scheme: 'http',
@@ -20,7 +20,7 @@ const around: RouteSurroundings = {
 const actionOf = (http: string): string =>
   messageYaml(RouteSchema, { action: routeAction(httpRouteIn(http), around) });
 
-/** What a route has of Istio if its rule says nothing of retries. */
+/** The retries that Istio gives a route whose rule does not set any. */
 const retries = `
     retry_policy:
       retry_on: connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes
@@ -218,7 +218,7 @@ it.each<[what: string, directResponse: string]>([
   );
 });
 
-it('a service without a rule has the retries of Istio, on another host even where a hash chooses', () => {
+it('a service without a rule has the retries of Istio, on another host even if a hash chooses', () => {
   const hash = { policySpecifier: { case: 'header', value: { headerName: 'x-user' } } } as const;
   const action = (policy: typeof hash | undefined) =>
     messageYaml(RouteSchema, {

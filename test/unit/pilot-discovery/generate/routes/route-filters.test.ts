@@ -6,7 +6,7 @@ import { canonical, httpRouteIn, messageYaml } from '../../../../support/golden.
 const filtersOf = (http: string): string =>
   messageYaml(RouteSchema, { typedPerFilterConfig: routeFilters(httpRouteIn(http)) });
 
-/** What a route has for one filter. */
+/** Returns the settings of a route for one filter. */
 const only = (filter: string, type: string, settings: string): string => `
 typed_per_filter_config:
   envoy.filters.http.${filter}:

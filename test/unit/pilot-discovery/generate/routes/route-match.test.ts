@@ -7,7 +7,7 @@ import {
 import { RouteMatchSchema } from '../../../../../src/shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { canonical, httpRouteIn, messageYaml, specIn } from '../../../../support/golden.ts';
 
-/** The match of a VirtualService, as it is read; undefined if it is not said. */
+/** Returns the match of a VirtualService, as it is read; undefined if there is none. */
 const read = (match: string) => httpRouteIn(match === '' ? '' : `match: [${match}]`).match[0];
 
 describe('the match of a route as a RouteMatch of Envoy', () => {

@@ -4,7 +4,10 @@ import { RouteSchema } from '../../../../../src/shared/proto/envoy/config/route/
 import { canonical, messageYaml, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** The routes at port 80 of a VirtualService, for the workload `app` of the namespace `default`. */
+/**
+ * Returns the routes at port 80 of a VirtualService, for the workload `app` of the namespace
+ * `default`.
+ */
 function routesFor(http: string) {
   const [rule] = environmentOf(
     resourceText('VirtualService', 'rule', `hosts: [a.mesh]\nhttp: ${http}`),
@@ -133,7 +136,7 @@ describe('the routes of a VirtualService for a caller', () => {
     ['sourceLabels: { app: app, version: v1 }', 'not here'],
     ['sourceNamespace: default', 'here'],
     ['sourceNamespace: other', 'not here'],
-    // A match that names gateways is not asked who calls: Istio decides so.
+    // A match that names gateways is not compared with the caller, as in Istio.
     ['gateways: [mesh], sourceLabels: { app: other }', 'here'],
   ])('are those whose match concerns it: %s is %s', (match, is) => {
     expect(names(answer('a', `[{ ${match} }]`))).toEqual(is === 'here' ? ['a'] : []);

@@ -10,7 +10,7 @@ import {
 } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** The route configurations of a proxy. */
+/** Returns the route configurations of a proxy. */
 function routesFor(yaml: string, { mesh = '', metadata = '' } = {}): string {
   const environment = environmentOf(yaml, mesh === '' ? {} : { mesh: meshIn(mesh) });
   return resourcesYaml(RouteConfigurationSchema, routesOf(environment, proxyIn(metadata)));

@@ -23,7 +23,10 @@ interface Told {
   }[];
 }
 
-/** The virtual hosts of a route configuration, each with its domains and where its routes lead. */
+/**
+ * Returns the virtual hosts of a route configuration, each with its domains and the destinations of
+ * its routes.
+ */
 function hosts(
   yaml: string,
   name = '80',

@@ -3,7 +3,7 @@ import { destinationRuleOf } from '../../../../../src/pilot-discovery/generate/s
 import { resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** `NAMESPACE/NAME HOST [SECOND] [MORE]`: a rule, made in this second. */
+/** Returns a rule from `NAMESPACE/NAME HOST [SECOND]`, created in this second. */
 function rule(text: string, more = ''): string {
   const [place = '', host = '', second = '0'] = text.split(' ');
   const [namespace = '', name = ''] = place.split('/');
@@ -15,7 +15,7 @@ function rule(text: string, more = ''): string {
   );
 }
 
-/** The rule that a proxy has for a.server.mesh of the namespace `server`. */
+/** Returns the rule that a proxy has for a.server.mesh of the namespace `server`. */
 function ruleFor(rules: readonly string[], labels = { app: 'app' }, namespace = 'client') {
   return destinationRuleOf(
     environmentOf(rules.join('---\n')),

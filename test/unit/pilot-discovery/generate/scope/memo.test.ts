@@ -6,7 +6,10 @@ import {
   withUses,
 } from '../../../../../src/pilot-discovery/generate/scope/memo.ts';
 
-/** Two tables, the values of one of which are made of the other; and what was made so far. */
+/**
+ * Returns two tables, of which one computes its values from the other, and the names computed so
+ * far.
+ */
 function tables() {
   const computedNames: string[] = [];
   const [inner, outer] = [memoTable<string>(), memoTable<string>()];

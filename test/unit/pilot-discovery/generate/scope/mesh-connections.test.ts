@@ -19,7 +19,10 @@ const rule = (hosts: string, fields: string, name = 'r', second = 0) =>
   });
 const to = (host: string) => `route: [{ destination: { host: ${host} } }]`;
 
-/** `RANGES NAMES: CLUSTERS` of each chain that is not of HTTP, listener by listener. */
+/**
+ * Returns `LISTENER RANGES NAMES: CLUSTERS` for each chain that is not of HTTP, listener by
+ * listener.
+ */
 function chainsIn(yaml: readonly string[], metadata = 'LABELS: { app: app }'): readonly string[] {
   const environment = environmentOf(yaml.join('---\n'));
   const node = proxyIn(metadata);

@@ -6,7 +6,10 @@ import { outboundEntries } from '../../../../../src/pilot-discovery/generate/sco
 import { visibleServices } from '../../../../../src/pilot-discovery/generate/scope/visible-services.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** `NAME PROTOCOL [ADDRESS…]`, each an older service than the next, on port 90. */
+/**
+ * Returns an environment of services `NAME PROTOCOL [ADDRESS…]` on port 90, each older than the
+ * next.
+ */
 function environment(...services: readonly string[]) {
   return environmentOf(
     services
@@ -23,7 +26,7 @@ spec: { hosts: [${name}.mesh], addresses: ${JSON.stringify(addresses)}, ports: [
   );
 }
 
-/** For each listener its address, and the chains in it; what has none. */
+/** Returns for each listener its address, its chains, and the services that have none. */
 function entries(...services: readonly string[]): readonly string[] {
   const builtEnvironment = environment(...services);
   const all = [...visibleServices(builtEnvironment, { namespace: 'default' }).values()];

@@ -30,7 +30,7 @@ const services = [
   service('d.mesh', 'other', [80, 82]),
 ];
 
-/** `HOST:PORTS` of all that a proxy of `default` has clusters of. */
+/** Returns `HOST:PORTS of NAMESPACE` for each service that a proxy of `default` has clusters of. */
 function scopedServices(...more: readonly string[]): readonly string[] {
   const environment = environmentOf([...services, ...more].join('---\n'));
   return [...outboundScope(environment, proxyAt()).services.values()]

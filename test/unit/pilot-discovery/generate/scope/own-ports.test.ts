@@ -3,7 +3,7 @@ import { ownPorts } from '../../../../../src/pilot-discovery/generate/scope/own-
 import { resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** A service `NAME [SECOND]` with these ports, made in this second, at 10.0.0.1 if not said. */
+/** Returns a service `NAME [SECOND]` with these ports, created in this second. */
 function service(text: string, ports: string, address = '10.0.0.1', namespace = 'default') {
   const [name = '', second = '0'] = text.split(' ');
   return resourceText(
@@ -14,7 +14,9 @@ function service(text: string, ports: string, address = '10.0.0.1', namespace = 
   );
 }
 
-/** The ports of a workload at 10.0.0.1 and 10.0.0.2: `PORT: SERVICE:ITS PORT, ALL SERVICES`. */
+/**
+ * Returns the ports of a workload at 10.0.0.1 and 10.0.0.2: `PORT: SERVICE:ITS PORT, ALL SERVICES`.
+ */
 const portsOf = (...services: readonly string[]): readonly string[] =>
   ownPorts(environmentOf(services.join('---\n')), {
     addresses: ['10.0.0.1', '10.0.0.2'],

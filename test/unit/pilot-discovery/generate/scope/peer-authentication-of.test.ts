@@ -6,7 +6,7 @@ import {
 import { resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** `NAMESPACE/NAME [SECOND]`: a PeerAuthentication, made in this second. */
+/** Returns a PeerAuthentication `NAMESPACE/NAME [SECOND]`, created in this second. */
 function peers(text: string, spec: string): string {
   const [place = '', second = '0'] = text.split(' ');
   const [namespace = '', name = ''] = place.split('/');
@@ -19,7 +19,7 @@ const strict = '{ mtls: { mode: STRICT } }';
 const off = '{ mtls: { mode: DISABLE } }';
 const ownSelector = 'selector: { matchLabels: { app: app } }';
 
-/** The mode of a workload of `shop` with the label `app: app`, and of its ports. */
+/** Returns the mode of a workload of `shop` with the label `app: app`, and those of its ports. */
 function modesOf(policies: readonly string[], namespace = 'shop'): string {
   const peerAuthentication = peerAuthenticationOf(environmentOf(policies.join('---\n')), {
     namespace,

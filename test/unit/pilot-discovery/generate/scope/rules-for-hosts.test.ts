@@ -8,7 +8,7 @@ import { proxyIn, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
 const http = 'http: [{ directResponse: { status: 200 } }]';
-/** `NAME HOST…`: a VirtualService; each is older than the next. */
+/** Returns a VirtualService `NAME HOST…`, created in this second. */
 const rule = (text: string, second: number, more = http) => {
   const [name = '', ...hosts] = text.split(' ');
   return resourceText('VirtualService', name, `{ hosts: ${JSON.stringify(hosts)}, ${more} }`, {
@@ -22,7 +22,9 @@ const service = (host: string) =>
     `{ hosts: [${host}], resolution: STATIC, ports: [{ number: 80, name: http }] }`,
   );
 
-/** What each rule speaks for: `NAME: SERVICES`, and hosts without a service in brackets. */
+/**
+ * Returns the services of each rule, `NAME: SERVICES`, and its hosts without a service in brackets.
+ */
 function spokenFor(rules: readonly string[], hosts: readonly string[], alone = true) {
   const texts = [...rules.map((text, index) => rule(text, index)), ...hosts.map(service)];
   const environment = environmentOf(texts.join('---\n'));

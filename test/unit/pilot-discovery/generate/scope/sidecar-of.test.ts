@@ -7,7 +7,7 @@ import { meshIn, proxyIn, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
 const all = '{ egress: [{ hosts: ["*/*"] }] }';
-/** `NAMESPACE/NAME [SECOND]`: a Sidecar, made in this second. */
+/** Returns a Sidecar `NAMESPACE/NAME [SECOND]`, created in this second. */
 function sidecar(text: string, spec = all): string {
   const [place = '', second = '0'] = text.split(' ');
   const [namespace = '', name = ''] = place.split('/');

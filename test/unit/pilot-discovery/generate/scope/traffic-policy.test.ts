@@ -26,7 +26,7 @@ subsets:
         - { port: { number: 82 }, tls: { mode: SIMPLE } }`,
 );
 
-/** The parts of a policy, each as a word. */
+/** Returns the parts of a policy, each in short form. */
 function policyAt(port: number, subset = ''): string {
   const { loadBalancer, tls, outlierDetection } = policyFor(rule, port, subset);
   return stringify(
@@ -42,11 +42,11 @@ function policyAt(port: number, subset = ''): string {
 describe('what a DestinationRule says of a port and a subset', () => {
   it.each<[port: number, subset: string, policy: string]>([
     [81, '', '{ balancer: random, tls: disable, outliers: 5000 }'],
-    // Settings of a port stand for the whole policy that they are in.
+    // The settings of a port replace the whole policy that contains them.
     [80, '', '{ balancer: round-robin }'],
     [81, 'plain', '{ balancer: random, tls: disable, outliers: 5000 }'],
     [80, 'plain', '{ balancer: round-robin }'],
-    // A subset has the parts that it does not say from the whole.
+    // A subset inherits the parts that it does not set.
     [81, 'own', '{ balancer: passthrough, tls: disable, outliers: 5000 }'],
     [80, 'own', '{ balancer: passthrough }'],
     [82, 'own', '{ tls: simple }'],
@@ -81,7 +81,7 @@ subsets:
 
   it.each([
     [80, '', 'V2'],
-    // The settings of a port have none.
+    // The settings of a port have no PROXY protocol.
     [81, '', undefined],
     [80, 'plain', 'V2'],
     [80, 'first', 'V1'],

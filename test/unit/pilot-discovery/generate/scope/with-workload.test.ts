@@ -9,7 +9,7 @@ const proxy = proxyIn('{ LABELS: { app: app, rack: "1" }, INSTANCE_IPS: "10.0.0.
 });
 
 const entry = (name: string, spec: string) => resourceText('WorkloadEntry', name, spec);
-/** A service that has its endpoint itself. */
+/** Returns a service that contains its endpoint. */
 const inline = (name: string, endpoint: string, metadata = {}) =>
   resourceText(
     'ServiceEntry',
@@ -24,7 +24,7 @@ const selecting = resourceText(
 );
 
 const itself = '{ labels: { app: app, rack: "1" }, locality: us/east/a }';
-/** What each endpoint has. */
+/** The label that each endpoint has. */
 const cluster = 'topology.istio.io/cluster: Kubernetes';
 const vm = '{ address: 10.0.0.1, labels: { app: vm }, locality: eu/north/b }';
 

@@ -33,7 +33,7 @@ interface Chain {
   readonly filters: readonly { readonly typed_config: { readonly cluster?: string } }[];
 }
 
-/** The chains that serve a port, with their transport, and whether TLS ends there or all ends. */
+/** Returns each chain for a port: `closed`, or its transport and whose certificate ends TLS. */
 function chainsOf(
   yaml: string,
   port: number,

@@ -16,7 +16,10 @@ const service = `${resourceText(
 ${resourceText('WorkloadEntry', 'meshed', '{ address: 10.0.0.2, labels: { app: a, v: "1" }, serviceAccount: a }')}---
 ${resourceText('WorkloadEntry', 'other', '{ address: 10.0.0.3, labels: { app: a, security.istio.io/tlsMode: disabled } }')}`;
 
-/** The endpoints that are asked for mutual TLS, at port 80 and of a subset. */
+/**
+ * Returns the workloads of the endpoints that proxies connect to by mutual TLS, at port 80 and in a
+ * subset.
+ */
 function askedWith(more: string, subset = ''): readonly string[] {
   const environment = environmentOf(`${service}---\n${more}`);
   const rule = destinationRuleOf(environment, proxyIn(''), {

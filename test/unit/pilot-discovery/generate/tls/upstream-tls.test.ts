@@ -12,7 +12,7 @@ import {
   specIn,
 } from '../../../../support/golden.ts';
 
-/** The TLS of port 80 of a.mesh, whose endpoints have the account `a`. */
+/** Returns the TLS of port 80 of a.mesh, whose endpoints have the account `a`. */
 function tlsOf(tls: string, more: Partial<TlsInputs> = {}) {
   const rule = `{ host: a.mesh, trafficPolicy: { tls: ${tls} } }`;
   return upstreamTls({
@@ -32,7 +32,7 @@ function tlsOf(tls: string, more: Partial<TlsInputs> = {}) {
 const clusterOf = (tls: string, more: Partial<TlsInputs> = {}): string =>
   messageYaml(ClusterSchema, tlsOf(tls, more).cluster, shortSources);
 
-/** A socket of TLS, from what is special in its context. */
+/** Returns a TLS socket with this context. */
 const socket = (context: string, depth = 2): string =>
   `
 name: envoy.transport_sockets.tls
@@ -45,7 +45,7 @@ typed_config:
   );
 const transportSocket = (context: string): string => `transport_socket:${socket(context)}`;
 
-/** Mutual TLS of the mesh. */
+/** Returns the context of mutual TLS in the mesh. */
 const ofMesh = (
   alpn = '[istio]',
   sni = 'outbound_.80_._.a.mesh',
@@ -59,7 +59,7 @@ common_tls_context:
     default_validation_context: { match_subject_alt_names: [{ exact: "${name}" }] }
     validation_context_sds_secret_config: { name: ROOTCA, sds_config: "agent,0s" }`;
 
-/** Mutual TLS with the certificates that the proxy has by its metadata. */
+/** Returns the context of mutual TLS with the certificates that the metadata of the proxy name. */
 const ofProxy = (sni: string, alpn = '') => `
 ${sni}
 common_tls_context:

@@ -26,7 +26,9 @@ import { proxyAt } from '../../../../support/generated.ts';
 
 const place = { source: 'files', path: 'f.yaml', defaultNamespace: 'default' };
 
-/** What a folder with one file comes to after the file was written so, one text after the other. */
+/**
+ * Writes texts to a file, one after the other; returns the environment and the flaws of its folder.
+ */
 function written(...texts: readonly string[]): {
   readonly environment: Environment;
   readonly flaws: readonly Flaw[];
@@ -83,7 +85,7 @@ interface Chain {
   readonly filters: readonly { readonly typed_config: { readonly cluster?: string } }[];
 }
 
-/** Which of the ports are closed for a workload with these labels: `8080`, `9090`, `others`. */
+/** Returns the ports that are closed for a workload with these labels: `8080`, `9090`, `others`. */
 function closed(
   { environment }: { readonly environment: Environment },
   labels = { app: 'app' },
@@ -312,7 +314,7 @@ kind: DestinationRule
 metadata: { name: a }
 spec: { host: app.mesh, trafficPolicy: ${trafficPolicy}${more} }
 `;
-  /** Of each cluster of the service its discovery, `STATIC` without endpoints. */
+  /** Returns the type of each cluster, followed by the number of its endpoints if it lists them. */
   const clusters = ({ environment }: { readonly environment: Environment }) =>
     Object.fromEntries(
       [...outboundClusters(environment, proxyAt()).resources.values()].map(({ name, body }) => {
@@ -379,7 +381,7 @@ spec: { hosts: ["*"], gateways: [front], http: [{ route: [{ destination: { host:
   const http = (tls: string) =>
     `{ port: { number: 80, name: http, protocol: HTTP }, hosts: [a.example.com], tls: { ${tls} } }`;
   const good = 'mode: SIMPLE, credentialName: c';
-  /** Where the connections of each name go. */
+  /** Returns the filter that handles the connections of each name. */
   const names = ({ environment }: { readonly environment: Environment }) =>
     Object.fromEntries(
       gatewayListeners(environment, node)

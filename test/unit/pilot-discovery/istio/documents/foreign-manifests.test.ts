@@ -21,7 +21,7 @@ import {
 
 const place = { source: 'files', path: 'f.yaml', defaultNamespace: 'default' };
 
-/** A file after it was written so, one version after the other. */
+/** Returns the content of a file after its versions were written, one after the other. */
 function after(...versions: readonly string[]): FileContent | undefined {
   let content: FileContent | undefined;
   for (const text of versions) {

@@ -10,14 +10,14 @@ const folder = join(import.meta.dirname, '../../../../verdicts');
 const verdicts = JSON.parse(readFileSync(join(folder, 'verdicts.json'), 'utf8')) as Verdicts;
 const named = deviations.flatMap((deviation) => deviation.cases);
 
-/** `npm run verdicts` asks a real istiod and a real Kubernetes API. */
+/** The verdicts come from a real istiod and a real Kubernetes API, by `npm run verdicts`. */
 describe('what pilot-discovery says of a resource', () => {
   it('is compared with what Istio says of each case', () => {
     expect(Object.keys(verdicts)).toEqual(cases.map(keyOf));
     expect(cases.length).toBeGreaterThan(500);
   });
 
-  it('differs only where that is named', () => {
+  it('differs only if that is named', () => {
     const differing = cases.flatMap((testCase) => {
       const name = keyOf(testCase);
       const istio = verdicts[name];

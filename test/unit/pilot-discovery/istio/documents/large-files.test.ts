@@ -267,7 +267,7 @@ describe('a folder', () => {
     );
   });
 
-  it('is looked at in steps, also where no file in it is meant', () => {
+  it('is looked at in steps, also if no file in it is meant', () => {
     for (const index of times(300)) mkdirSync(join(folder, String(index)));
     expect([...lookAtTree(folder, unknownTree, changedEntries().take())].length).toBeGreaterThan(3);
   });

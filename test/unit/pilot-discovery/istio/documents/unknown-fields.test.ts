@@ -3,7 +3,7 @@ import { readResources } from '../../../../../src/pilot-discovery/istio/document
 
 const port = '{ number: 80, name: http, protocol: HTTP';
 
-/** A resource with a field that a newer Istio may have, by where it is. */
+/** Resources with a field that a newer Istio may have, each with its path. */
 const served: readonly (readonly [kind: string, spec: string, field: string])[] = [
   [
     'ServiceEntry',
@@ -28,7 +28,7 @@ const served: readonly (readonly [kind: string, spec: string, field: string])[] 
   ],
   ['Sidecar', '{ newer: 1 }', 'spec.newer'],
 ];
-/** The same where access depends on it. */
+/** Resources with such a field that access depends on. */
 const refused: typeof served = [
   ['PeerAuthentication', '{ newer: 1 }', 'spec.newer'],
   ['PeerAuthentication', '{ mtls: { mode: STRICT, newer: 1 } }', 'spec.mtls.newer'],
@@ -60,7 +60,7 @@ describe('a field that nobody knows', () => {
   });
 
   it.each(refused)(
-    'of a %s costs the resource where access depends on it: %s',
+    'of a %s costs the resource if access depends on it: %s',
     (kind, spec, field) => {
       const { resources, flaws } = read(kind, spec);
       expect(flaws[0]).toMatchObject({ field, severity: 'error' });

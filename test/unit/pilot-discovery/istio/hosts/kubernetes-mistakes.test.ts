@@ -3,13 +3,13 @@ import { readResources } from '../../../../../src/pilot-discovery/istio/document
 
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 
-/** Severity, line, field and sentence of each flaw. */
+/** Returns the severity, line, field and sentence of each flaw. */
 const flawsOf = (text: string) =>
   readResources(text, place).flaws.map(
     ({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`,
   );
 
-/** A Service whose spec begins in line 5. */
+/** Returns a Service whose spec begins in line 5. */
 const service = (spec: string, metadata = '{ name: web }') =>
   `apiVersion: v1\nkind: Service\nmetadata: ${metadata}\nspec:\n${spec.replace(/^/gm, '  ')}\n`;
 const http = 'ports: [{ port: 80 }]';
@@ -179,7 +179,7 @@ describe('a mistake in a Service', () => {
 
 const named = '{ name: web-1, labels: { kubernetes.io/service-name: web } }';
 
-/** An EndpointSlice whose members begin in line 4. */
+/** Returns an EndpointSlice whose members begin in line 4. */
 const slice = (members: string, metadata = named) =>
   `apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: ${metadata}\n${members}\n`;
 
@@ -253,7 +253,7 @@ describe('a mistake in an EndpointSlice', () => {
   });
 });
 
-/** Endpoints whose members begin in line 4. */
+/** Returns Endpoints whose members begin in line 4. */
 const endpoints = (members: string, metadata = '{ name: web }') =>
   `apiVersion: v1\nkind: Endpoints\nmetadata: ${metadata}\n${members}\n`;
 

@@ -12,7 +12,7 @@ metadata: { name: good, namespace: default }
 spec: { address: 10.0.0.1 }
 `;
 
-/** What is wrong in a spec of each kind, each time one thing, and what is said of it. */
+/** Specs of each kind with one mistake each, and the flaw that is reported. */
 const mistakes: Readonly<Record<string, readonly (readonly [spec: string, flaw: string])[]>> = {
   ServiceEntry: [
     [
@@ -564,7 +564,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, flaw: 
   ],
 };
 
-/** What is wrong around a spec, with the line. */
+/** Texts with a mistake around a spec, and the flaw with its line. */
 const around: readonly (readonly [text: string, flaw: string])[] = [
   [
     'kind: [',

@@ -3,7 +3,7 @@ import { readResources } from '../../../../../src/pilot-discovery/istio/document
 
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 
-/** The line, the field and the sentence of each flaw. */
+/** Returns the severity, the line, the field and the sentence of each flaw. */
 const flawsOf = (spec: string, annotations = '{}') =>
   readResources(
     `apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: { name: a, annotations: ${annotations} }\nspec:\n${spec.replace(/^/gm, '  ')}\n`,

@@ -3,7 +3,7 @@ import { readResources } from '../../../../../src/pilot-discovery/istio/document
 
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 
-/** The severity, the line, the field and the sentence of each flaw. */
+/** Returns the severity, the line, the field and the sentence of each flaw. */
 const flawsOf = (spec: string) =>
   readResources(
     `apiVersion: security.istio.io/v1\nkind: RequestAuthentication\nmetadata: { name: a }\nspec:\n${spec.replace(/^/gm, '  ')}\n`,
@@ -14,7 +14,7 @@ const flawsOf = (spec: string) =>
 
 const keys = '{"keys":[{"kty":"oct","k":"AQAB"}]}';
 
-/** A rule with keys, and with more lines. */
+/** Returns a rule with keys, and with more lines. */
 const rule = (more: string) => `jwtRules:\n  - issuer: a\n    jwks: '${keys}'\n    ${more}`;
 
 describe('a mistake in a RequestAuthentication', () => {

@@ -16,7 +16,7 @@ const curve = (namedCurve: string) =>
 const edwards = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
 const shared = { kty: 'oct', k: 'AQAB' };
 
-/** The keys that Envoy gets of one key, and why no token is valid. */
+/** Returns the keys that Envoy receives for one key, and why no token is valid. */
 function envoyKeys(key: unknown) {
   const read = tokenKeys(JSON.stringify({ keys: [key] }));
   return read.ok ? { keys: (JSON.parse(read.keys) as Keys).keys, noToken: read.noToken } : read;

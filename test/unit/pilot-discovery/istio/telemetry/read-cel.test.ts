@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCel } from '../../../../../src/pilot-discovery/istio/telemetry/read-cel.ts';
 
-/** Envoy 1.36.2 and 1.40.0 take these in a filter of an access log. */
+/** Expressions that Envoy 1.36.2 and 1.40.0 accept in a filter of an access log. */
 const right = `1
 foo == 1
 response.code >= 400 && !(request.path in ['/a', "/b"])
@@ -27,7 +27,7 @@ a.as == a.for && true.a == 1.a && 'a'.b == a . b
 ${'!'.repeat(300)}true
 ${Array.from({ length: 300 }, () => 'true').join(' && ')}`;
 
-/** And these they refuse. */
+/** Expressions that they refuse. */
 const wrong = `response.code >=
 (response.code
 response.code == 'x
@@ -99,7 +99,7 @@ a${'[1]'.repeat(100)}
 ${'true?1:'.repeat(60)}2
 // only a remark`;
 
-/** One to a line; a text may go on if its quotes do. */
+/** Returns the expressions of a text, one a line; a quoted text may span lines. */
 const lines = (text: string): readonly string[] => text.split(/\n(?!b''')/);
 
 describe('an expression of CEL', () => {

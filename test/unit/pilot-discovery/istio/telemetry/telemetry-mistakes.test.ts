@@ -8,7 +8,7 @@ const flawLines = (flaws: readonly Flaw[]) =>
     ({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`,
   );
 
-/** What is said of a Telemetry: the severity, the line, the field and a sentence. */
+/** Returns the flaws of a Telemetry: the severity, the line, the field and a sentence. */
 const flawsOf = (spec: string) =>
   flawLines(
     readResources(
@@ -139,7 +139,7 @@ accessLogging:
   });
 });
 
-/** What is said of a MeshConfig. */
+/** Returns the flaws of a MeshConfig. */
 const meshFlawsOf = (mesh: string) => flawLines(readMeshConfig(mesh, 'mesh.yaml').flaws);
 const provider = (kind: string) => `extensionProviders:\n  - name: a\n    ${kind}`;
 const firstProvider = 'extensionProviders[0]';

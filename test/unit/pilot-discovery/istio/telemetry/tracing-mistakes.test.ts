@@ -8,7 +8,9 @@ const flawLines = (flaws: readonly Flaw[]) =>
     ({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`,
   );
 
-/** What is said of the `tracing` of a Telemetry: the severity, the line, the field, a sentence. */
+/**
+ * Returns the flaws of the `tracing` of a Telemetry: the severity, the line, the field, a sentence.
+ */
 const flawsOf = (tracing: string) =>
   flawLines(
     readResources(
@@ -124,7 +126,7 @@ describe('a mistake in the tracing of a Telemetry', () => {
   });
 });
 
-/** What is said of a MeshConfig. */
+/** Returns the flaws of a MeshConfig. */
 const meshFlawsOf = (mesh: string) => flawLines(readMeshConfig(mesh, 'mesh.yaml').flaws);
 const provider = (kind: string) => `extensionProviders:\n  - name: a\n    ${kind}`;
 const firstProvider = 'extensionProviders[0]';

@@ -3,7 +3,7 @@ import { readResources } from '../../../../../src/pilot-discovery/istio/document
 
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 
-/** The line, the field and the sentence of each flaw. */
+/** Returns the severity, the line, the field and the sentence of each flaw. */
 const flawsOf = (spec: string) =>
   readResources(
     `apiVersion: networking.istio.io/v1\nkind: Gateway\nmetadata: { name: a }\nspec:\n${spec.replace(/^/gm, '  ')}\n`,
@@ -12,10 +12,10 @@ const flawsOf = (spec: string) =>
     .flaws.filter(({ field }) => field !== '')
     .map(({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`);
 
-/** A server of HTTP, each member on a line of its own from line 6 on. */
+/** Returns an HTTP server, with each member on a line of its own from line 6 on. */
 const server = (...more: readonly string[]) =>
   `servers:\n  - port: { number: 80, name: http, protocol: HTTP }\n${['hosts: [a.example.com]', ...more].map((line) => `    ${line}`).join('\n')}`;
-/** A server of HTTPS, whose TLS is in line 8. */
+/** Returns an HTTPS server, whose TLS is in line 8. */
 const secure = (tls: string, protocol = 'HTTPS') =>
   `servers:\n  - port: { number: 443, name: https, protocol: ${protocol} }\n    hosts: [a.example.com]\n    tls: { ${tls} }`;
 
@@ -197,7 +197,9 @@ describe('what has no effect in a Gateway, and is used all the same', () => {
   });
 });
 
-/** The field and the sentence of each flaw of a VirtualService for a gateway. */
+/**
+ * Returns the severity, the field and the sentence of each flaw of a VirtualService for a gateway.
+ */
 const rulesOf = (spec: string) =>
   readResources(
     `apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { gateways: [front], ${spec} }\n`,

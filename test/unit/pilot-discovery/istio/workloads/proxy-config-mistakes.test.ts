@@ -4,7 +4,7 @@ import { readResources } from '../../../../../src/pilot-discovery/istio/document
 const noEffect =
   'warning 4 spec: it has no effect: injectors apply it, and there is none here. Give its settings to the agents: PROXY_CONFIG';
 
-/** What is said of a ProxyConfig: the severity, the line, the field and a sentence. */
+/** Returns the flaws of a ProxyConfig: the severity, the line, the field and a sentence. */
 const flawsOf = (spec: string, apiVersion = 'networking.istio.io/v1beta1') =>
   readResources(
     `apiVersion: ${apiVersion}\nkind: ProxyConfig\nmetadata: { name: a }\nspec:\n${spec.replace(/^/gm, '  ')}\n`,

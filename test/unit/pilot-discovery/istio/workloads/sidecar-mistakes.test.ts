@@ -3,7 +3,7 @@ import { readResources } from '../../../../../src/pilot-discovery/istio/document
 
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 
-/** The line, the field and the sentence of each flaw. */
+/** Returns the severity, the line, the field and the sentence of each flaw. */
 const flawsOf = (spec: string) =>
   readResources(
     `apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: a }\nspec:\n${spec.replace(/^/gm, '  ')}\n`,
@@ -12,7 +12,7 @@ const flawsOf = (spec: string) =>
     .flaws.filter(({ field }) => field !== '')
     .map(({ origin, field, reason, severity }) => `${severity} ${origin.line} ${field}: ${reason}`);
 
-/** A block with members of its own in line 6 and its hosts in line 7. */
+/** Returns a block with members of its own in line 6 and its hosts in line 7. */
 const block = (members: string, hosts = "['*/*']") =>
   `egress:\n  - ${members}\n    hosts: ${hosts}`;
 const blockOfPort = (members: string) =>

@@ -25,7 +25,7 @@ const failed = (service: string): ConsulEvent => ({
   reason: 'it is refused',
 });
 
-/** An answer with instances, each `NAME` at 10.0.0.1, or `NAME@ADDRESS`. */
+/** Returns an answer with instances, each `NAME` at 10.0.0.1, or `NAME@ADDRESS`. */
 const has = (service: string, ...instances: readonly string[]): ConsulEvent => ({
   type: 'instances',
   service,
@@ -57,7 +57,7 @@ function shown(event: StoreEvent): string {
   return event.type === 'lost' ? `lost ${event.reason}` : event.type;
 }
 
-/** The events after each list of events; those of a list come together. */
+/** Returns the events that follow each list of events; the events of a list come together. */
 function emitted(...steps: readonly (readonly ConsulEvent[])[]): readonly (readonly string[])[] {
   let [state, before]: [ConsulState, typeof nothingEmitted] = [unknownConsul, nothingEmitted];
   return steps.map((events) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readInstances } from '../../../../../src/pilot-discovery/registry/consul/read-instances.ts';
 
-/** An instance as Consul lists it. */
+/** Returns an instance as Consul lists it. */
 const row = (
   service: Readonly<Record<string, unknown>> = {},
   checks: readonly string[] = [],

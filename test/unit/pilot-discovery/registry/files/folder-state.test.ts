@@ -17,7 +17,7 @@ import { anyResource, workload } from '../../../../support/mesh-resources.ts';
 
 const keyAt = (name: string) => `WorkloadEntry/default/${name}` as const;
 
-/** A file that has resources with these names, and flaws of others. */
+/** Returns a file that has resources with these names, and flaws of others. */
 function file(path: string, names: readonly string[], bad: readonly string[] = []): FileContent {
   const origin = { source: 'files', path, line: 1 };
   const flaws: readonly Flaw[] = bad.map((name) => ({
@@ -35,7 +35,7 @@ function file(path: string, names: readonly string[], bad: readonly string[] = [
   return { path, digest, documents: new Map(), resources, flaws, closing: [], kept: new Map() };
 }
 
-/** A look that finds these files; undefined for one that is gone. */
+/** Returns a look that finds these files; undefined stands for a file that is gone. */
 const looked = (
   now: number,
   ...files: readonly (readonly [path: string, file: FileContent | undefined])[]
@@ -58,7 +58,7 @@ const folded = (...looks: readonly Looked[]) =>
     [unknownFolder, []],
   );
 
-/** `NAME PATH`, of what counts. */
+/** Returns `NAME PATH` of each resource that counts. */
 const winners = ({ winners: { resources } }: FolderState) =>
   [...resources.values()].map(({ name, origin }) => `${name} ${origin.path}`);
 
@@ -86,7 +86,7 @@ describe('reduceFolder', () => {
     expect(folded(first, lost, looked(1))[1]).toEqual([{ type: 'synced', source: 'files' }]);
   });
 
-  /** A look that finds these files gone, which may be half of what somebody does. */
+  /** Returns a look that finds these files gone, perhaps in the middle of a change. */
   const gone = (now: number, ...paths: readonly string[]): Looked => ({
     ...looked(now),
     type: 'read',
@@ -160,7 +160,7 @@ describe('reduceFolder', () => {
     expect(winners(folded(first, moved, looked(2, ['b', file('b', [])]))[0])).toEqual([]);
   });
 
-  /** How often something of other files is read when one of so many changes. */
+  /** Returns how often the earlier contents of files are read when one of `count` files changes. */
   function readsAmong(count: number): number {
     let reads = 0;
     const watched = (content: FileContent) =>

@@ -50,7 +50,7 @@ describe('filesSource', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** A source that is listened to: what it has told, and what the store makes of it. */
+  /** Subscribes to a source; returns its events, and the store that they result in. */
   const listenTo = (options: Partial<FilesSourceOptions> = {}) => {
     let store = emptyStore(['files']);
     const events: StoreEvent[] = [];
@@ -65,7 +65,7 @@ describe('filesSource', () => {
     return {
       events,
       store: () => store,
-      /** `NAME ADDRESS`, sorted. */
+      /** Returns `NAME ADDRESS` of each resource, sorted. */
       has: () =>
         [...eachResource(store.resources)]
           .map(([, { name, spec }]) => `${name} ${'address' in spec ? spec.address : ''}`)
@@ -80,7 +80,7 @@ describe('filesSource', () => {
       lost: () => store.sources.get('files')?.lost,
     };
   };
-  /** The same, once all is watched. */
+  /** Subscribes in the same way, and waits until all is watched. */
   const watched = async (options: Partial<FilesSourceOptions> = {}) => {
     const listener = listenTo(options);
     await expect.poll(listener.isSynced, often).toBe(true);
@@ -142,7 +142,7 @@ describe('filesSource', () => {
     put('new/b.yaml', 'a bad\n');
     await expect.poll(flaws, often).toHaveLength(1);
     unlinkSync(pathOf('a.yaml'));
-    await sleep(500); // what is gone is looked at twice
+    await sleep(500); // a missing file is checked twice
     put('c.yaml', 'c 1\n');
     await expect.poll(has, often).toContain('c 1');
     expect(has()).toBe('a 1, c 1');
@@ -187,7 +187,7 @@ describe('filesSource', () => {
     put('a.yaml', 'a 1\nb 2\nc 3\n');
     const { events, has } = await watched();
     for (let round = 0; round < 10; round += 1) {
-      const file = openSync(pathOf('a.yaml'), 'w'); // empty by now
+      const file = openSync(pathOf('a.yaml'), 'w'); // the file is empty now
       await new Promise((resolve) => setTimeout(resolve, 8));
       writeSync(file, `a 1\nb`);
       await new Promise((resolve) => setTimeout(resolve, 8));
@@ -276,7 +276,7 @@ describe('filesSource', () => {
     expect(has()).toBe('a 1, b 2');
     put('b.yaml', 'b 3\n');
     await expect.poll(lost, often).toBeUndefined();
-    await expect.poll(has, often).toBe('a 1, b 3'); // for the rest may come yet
+    await expect.poll(has, often).toBe('a 1, b 3'); // the rest may still come
     await expect.poll(has, often).toBe('b 3');
     expect(synced()).toBe(true);
   });

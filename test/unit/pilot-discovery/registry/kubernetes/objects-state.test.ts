@@ -16,7 +16,7 @@ const lost = (cause: FollowFailure, reason: string): FollowSign => ({
 const listed: FollowSign = { type: 'listed', objects: [] };
 const current: FollowSign = { type: 'current' };
 
-/** The reasons of losses after each sign; in brackets if the log has no line of it. */
+/** Returns the reasons of losses after each sign; in brackets if the log has no line about it. */
 function reported(...signs: readonly (readonly [Kind, FollowSign])[]): readonly string[] {
   let state = noObjects(['Pod', 'Service']);
   return signs.flatMap(([kind, sign]) => {
