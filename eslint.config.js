@@ -69,8 +69,8 @@ export default tseslint.config(
   },
   {
     files: ['bench/**', 'demo/**', 'scripts/**', 'test/**'],
-    plugins: { plain: { rules: { names: sayingNames } } },
-    rules: { 'plain/names': 'error' },
+    plugins: { plain: { rules: { comments: plainComments, names: sayingNames } } },
+    rules: { 'plain/comments': 'error', 'plain/names': 'error' },
   },
   {
     files: ['src/epochs/**', 'src/pilot-discovery/{environment,generate}/**'],

@@ -20,7 +20,7 @@ interface Build {
 }
 
 /**
- * What `node --cpu-prof` writes:
+ * The output of `node --cpu-prof`:
  * https://chromedevtools.github.io/devtools-protocol/v8/Profiler/#type-Profile
  */
 interface CpuProfile {

@@ -16,7 +16,7 @@ const settlingTime = 10_000; // V8 returns unused memory after some seconds
 
 /**
  * `bench status [MINUTES]`: readiness probes and scrapes of merged metrics per second, by eight
- * clients at once and by one client, with 10 KB and with 1 MB of an application's metrics; and the
+ * clients at once and by one client, with 10 KB and with 1 MB of an application's metrics. Then the
  * memory of each agent after that many minutes of this load (default: half a minute).
  */
 export async function status(minutes = 0.5): Promise<Report> {

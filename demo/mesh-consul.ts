@@ -27,7 +27,7 @@ export interface MeshConsul {
   dispose(): Promise<void>;
 }
 
-/** What the API of Consul accepts as an instance. */
+/** An instance, in the form that the API of Consul accepts. */
 export interface ConsulInstance {
   readonly ID: string;
   readonly Name: string;

@@ -50,7 +50,7 @@ process.exit(
   }),
 );
 
-/** Where the demo gets certificates and instances from. */
+/** The sources of certificates and instances for the demo. */
 interface MeshOptions {
   /** The control plane issues the certificates. */
   readonly certificates: 'files' | 'control plane';

@@ -43,7 +43,7 @@ const named = {
 };
 
 /**
- * In Node 24 a CommonJS package also has an export with the name `module.exports`, which is no
+ * In Node 24 a CommonJS package also has an export with the name `module.exports`, which is not an
  * identifier.
  */
 const isIdentifier = (name) => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name);

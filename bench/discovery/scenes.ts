@@ -1,4 +1,4 @@
-/** What a fleet asks of a control plane. */
+/** The requests of a fleet to a control plane. */
 export interface Scene {
   readonly services: number;
   readonly proxies: number;
@@ -7,7 +7,7 @@ export interface Scene {
   readonly namespaces: number;
   /** The Sidecars beside the services. */
   readonly sidecars: 'none' | 'of each proxy, all hosts' | 'of each proxy' | 'of each namespace';
-  /** What else the control plane has to do during the measuring. */
+  /** The other work of the control plane during the measuring. */
   readonly beside: 'nothing' | 'slow readers' | 'storms';
 }
 

@@ -29,7 +29,7 @@ export function projectPrograms(): ts.Program[] {
   });
 }
 
-/** What the compiler reports, with places relative to the working directory. */
+/** Returns the reports of the compiler, with places relative to the working directory. */
 export function diagnosticsText(diagnostics: readonly ts.Diagnostic[]): string {
   return ts.formatDiagnostics(diagnostics, {
     getCurrentDirectory: () => process.cwd(),

@@ -18,7 +18,7 @@ export interface Row {
   /** The Go agents that have this flag or variable. */
   readonly versions: readonly string[];
   readonly fate: Fate;
-  /** What to do instead, or why nothing is needed. */
+  /** The step to take instead, or why nothing is needed. */
   readonly word?: string;
 }
 

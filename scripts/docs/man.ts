@@ -12,7 +12,7 @@ import { bold, heading, literal, paragraph, roff, subheading, term } from './rof
 import { signals } from './signals.ts';
 import { variables } from './variables.ts';
 
-/** Where `npm run docs` puts the page. */
+/** The path of the page that `npm run docs` writes. */
 export const manFile = 'man/pilot-agent.1';
 
 /** The date of the version, because the page must not depend on the day on which it is made. */

@@ -26,7 +26,7 @@ function connectionHeader(port: number): Promise<string> {
   });
 }
 
-/** Adds an outbound listener beside the inbound one, as a sidecar has them. Resolves to its port. */
+/** Adds an outbound listener beside the inbound one, as in a sidecar. Resolves to its port. */
 async function withOutbound(where: 'static' | 'dynamic'): Promise<number> {
   const [port = 0] = await freePorts(1);
   const config = JSON.parse(readFileSync(rig.config, 'utf8')) as {

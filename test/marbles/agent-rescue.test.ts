@@ -60,7 +60,7 @@ describe('a parent that refuses every child', () => {
   );
 
   it.each([
-    // Nothing is in flight at 40.1 s. New clients wait from then on, for the 500 ms of a start.
+    // Nothing is in flight at 40.1 s. Then new clients wait for the 500 ms of a start.
     {
       what: 'until nothing is in flight',
       active: at({ '0s': '3', '40s': '0' }),

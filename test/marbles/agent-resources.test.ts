@@ -151,7 +151,7 @@ describe('a claim while resources are missing', () => {
         unsub: '^ 70s !',
         serving: at({ '0s': 'n', '500ms': '0', '60.5s': '1' }),
         checked: at({ '30s': 'c', '60s': 'c' }),
-        signalled: verdict === 'a' ? '61.5s T' : '-', // the Envoys run side by side: this is no hot restart
+        signalled: verdict === 'a' ? '61.5s T' : '-', // the Envoys run side by side, without a hot restart
         hashes: at({ '0s': 'a', '60s': 'b' }),
       });
     })(),

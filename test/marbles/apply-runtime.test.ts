@@ -17,8 +17,8 @@ const wishes: Record<string, RuntimeWish> = {
 };
 
 /**
- * Returns an admin endpoint that answers with these statuses in turn; the last one repeats. 0 is no
- * answer.
+ * Returns an admin endpoint that answers with these statuses in turn; the last one repeats. 0
+ * stands for no answer.
  */
 function admin(...statuses: readonly number[]) {
   const requests$ = new Subject<string>();

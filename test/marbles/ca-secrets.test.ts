@@ -24,7 +24,7 @@ function bad(failure: IssueFailure): Observable<Issue> {
   return of({ ok: false, reason: 'down', failure, took: 0 });
 }
 /**
- * Returns an authority that answers with `before$` until a time, and with `after$` from then on.
+ * Returns an authority that answers with `before$` until a time, and then with `after$`.
  */
 function turning(
   before$: Observable<Issue>,

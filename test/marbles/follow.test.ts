@@ -18,7 +18,7 @@ const events: Record<string, AgentEvent> = {
   Z: { type: 'epoch-late', epoch: 3 },
 };
 
-/** Returns a proxy that answers with `before$` until a time, and with `after$` from then on. */
+/** Returns a proxy that answers with `before$` until a time, and then with `after$`. */
 const turning = (before$: Observable<Health>, time: number, after$: Observable<Health>) => ({
   health: () => defer(() => (asyncScheduler.now() < time ? before$ : after$)),
 });

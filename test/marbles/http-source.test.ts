@@ -15,7 +15,7 @@ const answers: Readonly<Record<string, Partial<Fetched>>> = {
   f: { status: 503 },
 };
 
-/** Returns the signs of a document whose n-th answer is the n-th letter; `-` is no answer. */
+/** Returns the signs of a document whose n-th answer is the n-th letter, or none for `-`. */
 function drawn(letters: string, options: HttpOptions = {}) {
   const answer$ = readings(letters).pipe(
     switchMap((letter) => (letter === '-' ? NEVER : [letter])),

@@ -15,7 +15,7 @@ const limit = 60_000;
 
 interface Look {
   readonly waiting?: Partial<WaitingFor>;
-  /** The columns of the terminal; left out if the output is no terminal. */
+  /** The columns of the terminal; left out if the output is not a terminal. */
   readonly columns?: number;
   readonly env?: NodeJS.ProcessEnv;
   readonly reasons?: Record<string, string | undefined>;

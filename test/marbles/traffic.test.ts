@@ -70,7 +70,7 @@ it(
       d: ['14 2 0: 10 1: 4'],
     };
     m.expectObservable(reports$, '^ 3.5s !').toBe('a 999ms b 999ms c 999ms d', first);
-    // A later subscriber receives the history, and what is seen from then on.
+    // A later subscriber receives the history, and then new values.
     const history = [...first.a, ...first.b, ...first.c, ...first.d];
     m.expectObservable(reports$.pipe(take(2)), '10s ^').toBe('10s (ab|)', {
       a: history,

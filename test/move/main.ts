@@ -49,7 +49,7 @@ async function group(name: keyof Results, begin: Side, steps: readonly Step[]): 
   if (write) await save(name, reports);
 }
 
-/** Starts a control plane and the pods, which call each other from then on. */
+/** Starts a control plane and the pods. The pods then call each other. */
 async function setUp(stage: MoveStage, begin: Side): Promise<void> {
   await stage.start(begin);
   await stage.lead(begin, begin);

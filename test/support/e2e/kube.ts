@@ -37,7 +37,7 @@ export interface Mesh {
 export interface Kube extends Mesh {
   /** Starts istiod, or starts it again; resolves when it accepts connections. */
   startIstiod(): Promise<void>;
-  /** Stops istiod. New connections are refused from then on. */
+  /** Stops istiod. Then new connections are refused. */
   stopIstiod(): Promise<void>;
   dispose(): Promise<void>;
 }

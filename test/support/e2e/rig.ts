@@ -270,7 +270,7 @@ export function startAgent(
           .find((line) => line.event === event && (epoch === undefined || line.epoch === epoch));
         if (logLine === undefined && ended)
           throw new Error(
-            `the agent has ended without saying it: ${agent.output()}${agent.errors()}`,
+            `the agent has ended without logging it: ${agent.output()}${agent.errors()}`,
           );
         return logLine;
       }).catch((error: unknown) => {

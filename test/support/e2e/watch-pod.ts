@@ -71,8 +71,8 @@ const serves = ({ outbound, inbound }: Sample): boolean =>
 const isWhole = (sample: Sample): boolean => serves(sample) && sample.serial !== undefined;
 
 /**
- * Returns the samples from which readiness is wrong for at least a second. A single sample is no
- * proof: during a change, it can see one thing before the change and another after it.
+ * Returns the samples from which readiness is wrong for at least a second. A single sample
+ * proves nothing: during a change, it can see one thing before the change and another after it.
  */
 export function untrue(samples: readonly Sample[]): readonly string[] {
   const isWrong = (sample: Sample) => (sample.ready.status === 200) !== isWhole(sample);

@@ -14,7 +14,7 @@ import { hostsOf, openSocket } from '../../../../src/shared/http/open-socket.ts'
 import { probeGrpc } from '../../../../src/pilot-agent/status/probe/probe-grpc.ts';
 import { probeHttp } from '../../../../src/pilot-agent/status/probe/probe-http.ts';
 
-/** An address of this machine other than localhost: it stands for that of the pod. */
+/** An address of this machine, but not localhost, in the place of the address of the pod. */
 const pod = '127.0.0.3';
 const variable = 'REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION';
 

@@ -71,7 +71,7 @@ const readFrom = (view: ConfigView, bodies: 'kept' | 'dropped' = 'dropped') =>
     return [...read.values()].flatMap(({ content }) => used(content));
   });
 
-/** Removes fields that are not sent, and zeros: a message does not record whether a 0 was written. */
+/** Removes fields that are not sent, and zeros: a message does not record a 0. */
 const shown = (resources: readonly AnyResource[]) =>
   Object.fromEntries(
     resources.map((resource) => [
