@@ -13,8 +13,8 @@ const { areas, rooms } = JSON.parse(
 const require = createRequire(import.meta.url);
 
 /**
- * The file that a package, or a part of it, begins with, for who imports it or requires it: it
- * tells `zod/mini` from `zod`. It counts from the last node_modules on, which may be a link.
+ * The entry file of a package, or of a part of it, for `import` and `require`: so `zod/mini` is not
+ * `zod`. The path begins at the last node_modules, which may be a link.
  */
 function entryOf(name) {
   const entries = [import.meta.resolve(name), require.resolve(name)];
@@ -35,7 +35,7 @@ function pathsOf(room, target) {
 const packageOf = (target) => /^(?:@[^/]+\/)?[^/]+/.exec(target)[0];
 const packages = [...new Set(Object.values(rooms).flat().map(packageOf))];
 
-/** Test, demo and all else outside src is in no row, and so forbidden to each. */
+/** Folders outside src, such as test, are in no row, so no module of src may import them. */
 const rows = Object.entries(rooms).map(([room, targets]) => ({
   name: `${room} imports only what its row allows`,
   severity: 'error',

@@ -1,13 +1,13 @@
 /*
- * What Node cannot do for an agent, where the machine has no shell and no tools:
+ * Does what Node cannot do for an agent, on a machine without a shell and tools:
  *
  *   pilot-agent-guard fifo PATH                   makes a FIFO, mode 0600
  *   pilot-agent-guard run PARENT PROGRAM [ARG…]   becomes a program that is killed with its parent
- *   pilot-agent-guard reap                        waits for the end of its input, then kills what
- *                                                 has PILOT_AGENT_BASE_ID among its arguments, and
- *                                                 removes what those processes shared
+ *   pilot-agent-guard reap                        waits for the end of its input, then kills each
+ *                                                 process with PILOT_AGENT_BASE_ID among its
+ *                                                 arguments, and removes their shared memory
  *
- * It needs no C library, so that it is small and runs beside any: only the kernel of Linux, on
+ * It is small and runs with any C library, because it needs none: only the kernel of Linux, on
  * x86-64 or arm64. scripts/build-guard.mjs compiles it.
  */
 #include <asm/unistd.h>
@@ -17,7 +17,7 @@
 #include <linux/signal.h>
 #include <linux/stat.h>
 
-/* `start` gets the stack as the kernel made it: the count of arguments, arguments, variables. */
+/* The kernel gives `start` a stack with the count of arguments, the arguments and the variables. */
 #if defined(__x86_64__)
 __asm__(".globl _start\n_start:\n mov %rsp, %rdi\n and $-16, %rsp\n call start\n");
 static long call(long number, long a, long b, long c, long d) {
@@ -38,7 +38,7 @@ static long call(long number, long a, long b, long c, long d) {
 #error "for x86-64 and arm64"
 #endif
 
-/* The shell's words for what cannot be executed, which the agent knows. */
+/* The shell's exit codes for a program that cannot be executed. The agent knows them. */
 enum { USAGE = 64, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 /* An entry of a folder, as getdents64 writes it. */
@@ -72,7 +72,7 @@ static char *append(char *end, const char *text) {
   return end;
 }
 
-/* Not above INT_MAX, and -1 for what is no number: 0 and 1 would mean others to `kill`. */
+/* Returns a number of at most INT_MAX, or -1. To `kill`, 0 and 1 mean other processes. */
 static long number(const char *text) {
   long value = 0;
   if (!*text) return -1;
@@ -99,13 +99,13 @@ static int makeFifo(const char *path) {
 
 static int run(const char *parent, char **command, char **variables) {
   call(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
-  /* One that died before has sent no signal. */
+  /* A parent that died before this call sends no signal. */
   if (call(__NR_getppid, 0, 0, 0, 0) != number(parent)) return 1;
   long error = call(__NR_execve, (long)command[0], (long)command, (long)variables, 0);
   return fail("cannot execute", command[0], error, error == -ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
 }
 
-/* Calls `each` with the names in a folder, and whatever else it needs. */
+/* Calls `each` with each name in a folder, and with `wanted`. */
 static void list(const char *folder, void (*each)(const char *folder, const char *name, const char *wanted), const char *wanted) {
   static char entries[32 << 10];
   long from = call(__NR_openat, AT_FDCWD, (long)folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);

@@ -1,7 +1,7 @@
 """Runs a command in a terminal of its own: in-terminal.py COLUMNS LINES COMMAND...
 
-What the command writes is written as it is. Each line of the input is JSON: a string is typed, and a
-pair of numbers resizes the terminal. Ends with the command, and as it does.
+It copies the output of the command unchanged. Each line of its input is JSON: it types a string, and
+resizes the terminal to a pair of numbers. It ends with the command, with the same exit code.
 """
 
 import fcntl

@@ -1,11 +1,11 @@
-"""Runs a command under a filter of system calls: what a hardened cluster denies ends with EPERM."""
+"""Runs a command under a filter: system calls that a hardened cluster denies end with EPERM."""
 
 import ctypes
 import os
 import struct
 import sys
 
-# By the numbers of the kernel: ptrace, mount, umount2, unshare, setns, bpf, keyctl, add_key.
+# The numbers of ptrace, mount, umount2, unshare, setns, bpf, keyctl, add_key.
 NUMBERS = {
     'x86_64': (0xC000003E, (101, 165, 166, 272, 308, 321, 250, 248)),
     'aarch64': (0xC00000B7, (117, 40, 39, 97, 268, 280, 219, 217)),
