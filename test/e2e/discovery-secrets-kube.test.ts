@@ -357,8 +357,10 @@ describe.skipIf(kubeProgram === undefined)('Secrets of a real Kubernetes API', (
     const istiod = startKubeProgram('istiod', kube.folder, port);
     try {
       await eventually(() => connects(port + 2), { within: 20_000 });
-      const ofOurs = await askSecrets(discovery.secure, names, await accountProof());
-      expect(Object.keys(ofOurs)).toHaveLength(7);
+      const ours = async () => askSecrets(discovery.secure, names, await accountProof(), 1_000);
+      // The control plane reads the Secrets a moment after they are written.
+      await expect.poll(async () => Object.keys(await ours())).toHaveLength(7);
+      const ofOurs = await ours();
       await expect
         .poll(async () => askSecrets(port + 2, names, await accountProof(), 1_000))
         .toEqual(ofOurs);
