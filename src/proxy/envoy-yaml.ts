@@ -85,6 +85,6 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
       if (isScalar(key) && key.type === 'PLAIN') key.value = key.source; // a name
     },
   });
-  const read = valueOfYaml(() => document.toJS() as unknown);
+  const read = valueOfYaml(document);
   return read.ok ? read : { ok: false, reason: `its aliases cannot be expanded: ${read.reason}` };
 }

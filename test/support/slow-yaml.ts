@@ -12,7 +12,7 @@ export function slowYaml(text: string): QuickYaml | undefined {
   if (!parsed.ok || parsed.documents.length !== 1) return undefined;
   const [document] = parsed.documents;
   if (document === undefined || document.errors.length > 0) return undefined;
-  const content = valueOfYaml(() => document.toJS() as unknown);
+  const content = valueOfYaml(document);
   if (!content.ok) return undefined;
   const { value } = content;
   const { contents } = document;

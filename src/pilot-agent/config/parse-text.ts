@@ -1,6 +1,6 @@
 import type * as Yaml from 'yaml';
 import { valueFlaw } from '../../shared/text/levels.ts';
-import { parseYaml } from '../../shared/text/parse-yaml.ts';
+import { parseYaml, valueOfYaml } from '../../shared/text/parse-yaml.ts';
 import type { LayerContent } from './text-layers.ts';
 import { parseJson, TooDeep } from '../../shared/text/parse-json.ts';
 
@@ -47,34 +47,30 @@ function jsonContent(text: string, { levels }: TextLimits): LayerContent | undef
   }
 }
 
-async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<LayerContent> {
+async function readYaml(text: string, limits: TextLimits): Promise<LayerContent> {
   const yaml = await import('yaml');
-  try {
-    // Repeated names are found below: the parser compares each name with each.
-    const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false }, { levels, tokens });
-    if (!parsed.ok) return { ok: false, reason: parsed.reason };
-    const { lines: lineCounter } = parsed;
-    const [document, second] = parsed.documents;
-    if (document === undefined) return { ok: true, value: null };
-    if (second !== undefined)
-      return {
-        ok: false,
-        reason: `${placeOf(second.range[0], lineCounter)}: it has more than one document`,
-      };
-    const [error] = document.errors;
-    if (error !== undefined)
-      return {
-        ok: false,
-        reason: `${placeOf(error.pos[0], lineCounter)}: ${withoutContent(error.message)}`,
-      };
-    const repeated = repeatedName(document, yaml);
-    if (repeated !== undefined)
-      return { ok: false, reason: `${placeOf(repeated, lineCounter)}: Map keys must be unique` };
-    return { ok: true, value: document.toJS() as unknown };
-  } catch (error) {
-    // An alias without its anchor, or too many aliases.
-    return { ok: false, reason: withoutContent((error as Error).message) };
-  }
+  const { levels, tokens } = limits;
+  // Repeated names are found below: the parser compares each name with each.
+  const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false }, { levels, tokens });
+  if (!parsed.ok) return { ok: false, reason: parsed.reason };
+  const { lines: lineCounter } = parsed;
+  const [document, second] = parsed.documents;
+  if (document === undefined) return { ok: true, value: null };
+  if (second !== undefined)
+    return {
+      ok: false,
+      reason: `${placeOf(second.range[0], lineCounter)}: it has more than one document`,
+    };
+  const [error] = document.errors;
+  if (error !== undefined)
+    return {
+      ok: false,
+      reason: `${placeOf(error.pos[0], lineCounter)}: ${withoutContent(error.message)}`,
+    };
+  const repeated = repeatedName(document, yaml);
+  if (repeated !== undefined)
+    return { ok: false, reason: `${placeOf(repeated, lineCounter)}: Map keys must be unique` };
+  return valueOfYaml(document, document.contents, limits);
 }
 
 /** Returns the position of a name that its map already has. */

@@ -96,7 +96,7 @@ async function parsed(path: string): Promise<Fields> {
   // A message of the parser contains text of the file, perhaps a token.
   if (offset !== undefined)
     throw flaw(`neither YAML nor JSON (line ${read.lines.linePos(offset).line})`);
-  const value = valueOfYaml(() => document.toJS() as unknown);
+  const value = valueOfYaml(document);
   if (!value.ok) throw flaw(value.reason);
   return fieldsOf(value.value);
 }

@@ -74,6 +74,7 @@ export function* parseYamlInSteps(
   } as const;
   const documents: Yaml.Document.Parsed[] = [];
   for (const document of new yaml.Composer(composeOptions).compose(tokens)) {
+    refuseManyAliases(yaml, document);
     documents.push(document);
     yield;
   }
@@ -119,6 +120,49 @@ function* refuseSecondKeys(
   }
 }
 
+/** The most aliases of a document: the package looks for the anchor of each in a list. */
+const mostAliases = 1_000;
+/** The most copies of an anchor that aliases may make, with the aliases inside it. */
+const mostCopies = 100;
+
+/**
+ * Refuses aliases that would expand to too much. The package has the same limit of copies, but
+ * searches the whole document for each alias inside an anchor, so its check is never used.
+ */
+function refuseManyAliases(
+  { isAlias, isCollection, isNode, isPair, YAMLParseError }: typeof Yaml,
+  document: Yaml.Document.Parsed,
+): void {
+  if (document.errors.length > 0) return;
+  const anchors = new Map<string, { count: number; copies: number }>();
+  let aliases = 0;
+  let first: number | undefined;
+  /** Returns how often the most copied alias inside a node is copied, and 1 for a scalar. */
+  const copiesIn = (node: unknown): number => {
+    if (isPair(node)) return Math.max(copiesIn(node.key), copiesIn(node.value));
+    if (isAlias(node)) {
+      aliases += 1;
+      const anchor = anchors.get(node.source);
+      if (anchor !== undefined) anchor.count += 1;
+      const copies = anchor === undefined ? 0 : anchor.count * anchor.copies;
+      if (aliases > mostAliases || copies > mostCopies) first ??= node.range?.[0] ?? 0;
+      return copies;
+    }
+    if (!isNode(node)) return 1;
+    const anchor = { count: 1, copies: 0 };
+    if (node.anchor !== undefined) anchors.set(node.anchor, anchor);
+    anchor.copies = isCollection(node)
+      ? node.items.reduce((most: number, item) => Math.max(most, copiesIn(item)), 0)
+      : 1;
+    return anchor.copies;
+  };
+  copiesIn(document.contents);
+  if (first !== undefined)
+    document.errors.push(
+      new YAMLParseError([first, first + 1], 'BAD_ALIAS', 'There are too many aliases'),
+    );
+}
+
 /** A YAML value in JavaScript, or why it is not read. */
 export type YamlValue =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
@@ -127,15 +171,19 @@ export type YamlValue =
 const usual: ValueLimits = { values: 1_000_000, levels: mostLevels };
 
 /**
- * Returns the value of a node. Its size with all aliases is limited, and it never contains itself.
- * Pure.
+ * Returns the value of a node, in a document without errors. Its size with all aliases is limited,
+ * and it never contains itself. Pure.
  */
-export function valueOfYaml(toJS: () => unknown, limits = usual): YamlValue {
+export function valueOfYaml(
+  document: Yaml.Document.Parsed,
+  node: Yaml.ParsedNode | null = document.contents,
+  limits = usual,
+): YamlValue {
   try {
-    const value = toJS();
+    const value: unknown = node?.toJS(document, { maxAliasCount: -1 }) ?? null;
     const reason = valueFlaw(value, limits);
     return reason === undefined ? { ok: true, value } : { ok: false, reason };
   } catch {
-    return { ok: false, reason: 'an alias has no anchor, or there are too many' };
+    return { ok: false, reason: 'an alias has no anchor' };
   }
 }

@@ -24,7 +24,7 @@ export function* itemsOf(
       continue;
     }
     for (const node of nodesOf(document)) {
-      const content = () => valueOfYaml(() => node.toJS(document) as unknown);
+      const content = () => valueOfYaml(document, node);
       yield {
         content,
         line: lineAt(node.range[0]),

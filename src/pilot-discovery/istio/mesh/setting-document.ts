@@ -47,7 +47,7 @@ function documentOf(
     report(lineAt(error.pos[0]), `it is not YAML: ${error.message.split('\n')[0] ?? ''}`);
   else if (second !== undefined) report(lineAt(second.range[0]), 'it has more than one document');
   const isSound = document !== undefined && error === undefined && second === undefined;
-  const read = isSound ? valueOfYaml(() => document.toJS() as unknown) : undefined;
+  const read = isSound ? valueOfYaml(document) : undefined;
   if (document !== undefined && read?.ok === false)
     report(lineAt(firstAlias(document)), read.reason);
   const lineOf = (field: string): number => {

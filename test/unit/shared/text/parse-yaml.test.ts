@@ -144,6 +144,28 @@ describe('aliases', () => {
     expect(flaws[0]).toMatchObject({ origin: { path: 'mesh', line } });
   });
 
+  const anchors = Array.from({ length: 45 }, (_, index) => `- &${index} 1\n`).join('');
+  const listOf = (count: number) =>
+    Array.from({ length: count }, (_, index) => `*${index % 45}`).join(', ');
+  const nested = Array.from({ length: 45 }, (_, index) => `&n${index} [`).join('');
+
+  it.each([
+    ['1,000', `${anchors}- &x [${listOf(999)}]\n- *x\n`, true],
+    ['4,000', `${anchors}- &x [${listOf(4_000)}]\n- *x\n`, false],
+    [
+      'some inside 45 anchors that aliases name',
+      `${anchors}- ${nested}${listOf(900)}${']'.repeat(45)}\n${anchors.replaceAll(/&(\d+) 1/g, '*n$1')}`,
+      true,
+    ],
+  ])('are read or refused in less than 300 ms: %s', async (_, text, isRead) => {
+    await parseText('a: *b');
+    const begin = process.cpuUsage();
+    const { ok } = await parseText(text, { characters: 1e6, tokens: 1e6, values: 1e6, levels: 99 });
+    const { user } = process.cpuUsage(begin);
+    expect(ok).toBe(isRead);
+    expect(user / 1_000).toBeLessThan(300);
+  });
+
   it('in a resource cost that document alone', () => {
     const good =
       'apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: a }\nspec: { egress: [{ hosts: [./*] }] }\n';
