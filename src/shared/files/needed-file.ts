@@ -14,6 +14,11 @@ export async function neededFile(purpose: string, path: string, most: number): P
 export async function tokenIn(purpose: string, path: string): Promise<string> {
   const token = (await neededFile(purpose, path, largest.token)).toString('latin1').trim();
   // The content is never shown: other text in the file may also be a secret.
-  if (!/^[!-~]+$/.test(token)) throw new Error(`${purpose} is not one word of ASCII: ${path}`);
+  if (!isOneWord(token)) throw new Error(`${purpose} is not one word of ASCII: ${path}`);
   return token;
+}
+
+/** Whether a text is one word of ASCII, so that it can be a token in a header. Pure. */
+export function isOneWord(text: string): boolean {
+  return /^[!-~]+$/.test(text);
 }

@@ -9,6 +9,7 @@ import {
   type SchedulerLike,
   switchMap,
 } from 'rxjs';
+import { isOneWord } from '../../../shared/files/needed-file.ts';
 import { bytesOutside, largest } from '../../../shared/files/outside-file.ts';
 import { setFlaws } from '../certificates.ts';
 import { isIssuer } from '../../../shared/certificates/is-issuer.ts';
@@ -28,6 +29,8 @@ import { certificateRequest, type KeyOptions } from './certificate-request.ts';
  */
 function tokenFlaw(token: string, now: number): string | undefined {
   if (token === '') return 'the token is empty';
+  // The token is never shown; the errors of gRPC about a header would show it.
+  if (!isOneWord(token)) return 'the token is not one word of ASCII';
   try {
     const { exp } = decodeJwt(token);
     return exp !== undefined && exp * 1000 <= now

@@ -155,12 +155,13 @@ function call(
     const { createCertificate } = grpcDefinition(IstioCertificateService);
     if (createCertificate === undefined) throw new Error('the service has no such method');
     const { path, requestSerialize, responseDeserialize } = createCertificate;
-    const client = clientOf(options, ready);
-    let isReached = false;
-    client.waitForReady(Infinity, (error) => (isReached = error === undefined));
+    // First, because it may throw, and then nothing would close the client.
     const metadata = new ready.grpc.Metadata();
     if (token !== '') metadata.set('authorization', `Bearer ${token}`);
     if (options.clusterId !== '') metadata.set('ClusterID', options.clusterId);
+    const client = clientOf(options, ready);
+    let isReached = false;
+    client.waitForReady(Infinity, (error) => (isReached = error === undefined));
     const deadline = scheduler.now() + timeoutMs;
     const pendingCall = client.makeUnaryRequest(
       path,

@@ -1,7 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { UnsecuredJWT } from 'jose';
 import { lastValueFrom, tap } from 'rxjs';
@@ -156,6 +159,29 @@ describe('a certificate of Istio’s authority', () => {
       expect(server.requests).toEqual([]);
     },
   );
+
+  it.each(['\n', ' ', '\r\n', 'é', '\0'])(
+    'is not asked for with a token that has %j inside, and the token is not shown',
+    async (inside) => {
+      writeFileSync(token, `${jwt(later)}${inside}signature`);
+      expect(await issue()).toMatchObject({
+        reason: `${token}: the token is not one word of ASCII`,
+        failure: 'fleeting',
+      });
+    },
+  );
+
+  it('is not connected for if the request cannot be made', async () => {
+    let connections = 0;
+    const listener = createServer(() => (connections += 1)).listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
+    const issued = await issue({}, { address: `127.0.0.1:${port}`, clusterId: 'two\nlines' });
+    expect(issued).toMatchObject({ ok: false, failure: 'fleeting' });
+    await pause(200);
+    listener.close();
+    expect(connections).toBe(0);
+  });
 
   const refusals: readonly (readonly [string, CaServer['answer'], string, IssueFailure])[] = [
     [
