@@ -1,5 +1,11 @@
 import { constants } from 'node:crypto';
-import { createServer, type SecureContextOptions, type Server } from 'node:tls';
+import {
+  createSecureContext,
+  createServer,
+  type SecureContextOptions,
+  type Server,
+} from 'node:tls';
+import { crlBlocks } from '../../shared/certificates/crl-flaw.ts';
 import { trustAnchors } from '../../shared/http/http-answer.ts';
 import type { ServingPair } from './serving-files.ts';
 
@@ -9,17 +15,37 @@ import type { ServingPair } from './serving-files.ts';
  */
 const secureOptions = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
 
-/** Returns the options for a certificate, and for verifying clients. Pure. */
+/**
+ * Returns the options for a certificate, and for verifying clients. Throws if the CRLs cannot be
+ * read. Pure.
+ */
 function secureContext({ chain, key, roots, crl = '' }: ServingPair): SecureContextOptions {
   return {
     ...{ cert: chain, key, minVersion: 'TLSv1.2', secureOptions, ...trustAnchors(roots) },
-    ...(crl !== '' && { crl }),
+    ...(crl !== '' && { crl: crlsIn(crl) }),
   };
+}
+
+/** OpenSSL reads only the first CRL of a text, so each CRL is a text. */
+function crlsIn(text: string): string[] {
+  const blocks = crlBlocks(text);
+  if (typeof blocks === 'string') throw new Error(blocks);
+  return [...blocks];
+}
+
+/** Returns why a server cannot use a certificate, its roots or its CRLs; undefined if it can. */
+export function servingFlaw(serving: ServingPair): string | undefined {
+  try {
+    createSecureContext(secureContext(serving));
+    return undefined;
+  } catch (error) {
+    return `TLS cannot use the certificate, its key, the roots or the CRLs: ${(error as Error).message}`;
+  }
 }
 
 /**
  * Returns a server that asks each client for a certificate, and also accepts clients without a
- * valid one: the caller of each call is authenticated later.
+ * valid one: the caller of each call is authenticated later. Throws if `servingFlaw` has a reason.
  *
  * Overwrites the key: only OpenSSL has it then.
  *
@@ -37,7 +63,10 @@ export function tlsServer(serving: ServingPair, handshakeTimeout: number): Serve
   return server;
 }
 
-/** Gives a server another certificate, for later connections. Overwrites its key, too. */
+/**
+ * Gives a server another certificate, for later connections. Overwrites its key, too. Throws if
+ * `servingFlaw` has a reason.
+ */
 export function renewServer(server: Server, serving: ServingPair): void {
   server.setSecureContext(secureContext(serving));
   serving.key.fill(0);

@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import {
   connect,
   ignoreElements,
+  map,
   merge,
   mergeMap,
   Observable,
@@ -15,14 +16,14 @@ import {
 import { ofType } from '../../operators/tagged-union.ts';
 import { pemCertificates, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
 import type { ServingPair, ServingEvent } from '../identity/serving-files.ts';
-import { renewServer, tlsServer } from '../identity/tls-server.ts';
+import { renewServer, servingFlaw, tlsServer } from '../identity/tls-server.ts';
 import { clientLimits } from '../push/client-limits.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { GrpcPort } from './grpc-port.ts';
 
 /**
  * Listens on a port with TLS, once there is a certificate. A later certificate is for connections
- * that begin after it. Hands each connection to `admit` after its handshake, with or without a
+ * that begin after it. If TLS cannot use one, emits the reason, and the previous one stays. Hands each connection to `admit` after its handshake, with or without a
  * client certificate. Never completes, never errors. Stops listening on unsubscribe.
  */
 export function listenSecurely(
@@ -31,6 +32,7 @@ export function listenSecurely(
   admit: (socket: TLSSocket) => void,
 ): Observable<DiscoveryEvent> {
   return serving$.pipe(
+    map(usable),
     connect((event$) => {
       const certificate$ = event$.pipe(ofType('serving'));
       return merge(
@@ -42,6 +44,14 @@ export function listenSecurely(
       );
     }),
   );
+}
+
+function usable(event: ServingEvent): ServingEvent {
+  if (event.type === 'unserved') return event;
+  const reason = servingFlaw(event.serving);
+  if (reason === undefined) return event;
+  event.serving.key.fill(0);
+  return { type: 'unserved', reason };
 }
 
 function listenWith(

@@ -184,7 +184,7 @@ export const revocation: readonly PlacedMutant[] = [
   {
     id: 'revocation/secure-port',
     file: 'pilot-discovery/identity/tls-server.ts',
-    find: "...(crl !== '' && { crl }),",
+    find: "...(crl !== '' && { crl: crlsIn(crl) }),",
     replace: '',
   },
 ];

@@ -72,6 +72,45 @@ describe('the secure port', () => {
     expect(await asks(bad)).toMatchObject({ status: 'ANSWERED' });
   });
 
+  it.each<[string, (pem: string) => string]>([
+    ['as it is', (pem) => pem],
+    ['indented', (pem) => pem.replaceAll(/^/gm, '  ')],
+    ['with blank lines', (pem) => pem.replaceAll('\n', '\n\n')],
+    ['after a text on the same line', (pem) => `revoked: ${pem}`],
+    ['on one line', (pem) => pem.replaceAll('\n', ' ').trim().concat('\n')],
+  ])('reads each CRL of several authorities, %s', async (_, written) => {
+    const [good, bad, ofOther] = await Promise.all(
+      [authority, authority, other].map((by) => by.issue({ names: [uri(shopSpiffe)] })),
+    );
+    const [crl, otherCrl] = await Promise.all([
+      testCrl(authority.issuer, { revoked: [bad?.chain ?? ''] }),
+      testCrl(other.issuer),
+    ]);
+    for (const crls of [crl + otherCrl, otherCrl + crl]) {
+      serve(`${authority.root}${other.root}`, written(crls));
+      expect(await asks(good)).toMatchObject({ status: 'ANSWERED' });
+      expect(await asks(ofOther)).toMatchObject({ status: 'ANSWERED' });
+      expect(await asks(bad)).toMatchObject({ status: 'UNAUTHENTICATED' });
+    }
+    serve(authority.root);
+  });
+
+  it('goes on with the certificate before, and its CRLs, if TLS cannot use the next', async () => {
+    const [good, bad] = await Promise.all(
+      [0, 1].map(() => authority.issue({ names: [uri(shopSpiffe)] })),
+    );
+    serve(authority.root, await testCrl(authority.issuer, { revoked: [bad?.chain ?? ''] }));
+    serve(authority.root, '-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n');
+    expect(events.at(-1)).toMatchObject({
+      type: 'unserved',
+      reason: matching(/^TLS cannot use the certificate, its key, the roots or the CRLs: .*CRL/),
+    });
+    expect(await asks(good)).toMatchObject({ status: 'ANSWERED' });
+    expect(await asks(bad)).toMatchObject({ status: 'UNAUTHENTICATED' });
+    serve(authority.root);
+    expect(await asks(bad)).toMatchObject({ status: 'ANSWERED' });
+  });
+
   it.each<[string, SecureProxy['nodes'], RegExp]>([
     [
       'a foreign namespace in the id',
