@@ -70,6 +70,12 @@ export function spawnEnvoy({
   return new Observable((subscriber) => {
     const errors = openFifo(tools, fifo);
     const child = startChild({ binary, args, tools, stdout }, errors);
+    if ('reason' in child) {
+      for (const fd of errors === undefined ? [] : [errors.read, errors.write]) closeSync(fd);
+      subscriber.next({ type: 'exited', exit: { kind: 'spawn-failed', reason: child.reason } });
+      subscriber.complete();
+      return;
+    }
     if (expendable === true && child.pid !== undefined) endFirst(child.pid);
     const fail = (error: unknown) => subscriber.error(error);
     const killsBefore = memory()?.oomKills;
@@ -110,19 +116,24 @@ export function spawnEnvoy({
   });
 }
 
+/** Returns the process, or why execa takes no such command line. */
 function startChild(
   { binary, args, tools, stdout }: Pick<Spawn, 'binary' | 'args' | 'tools' | 'stdout'>,
   errors: { readonly write: number } | undefined,
 ) {
   const wrapped = protect(tools, binary, args);
-  return execa(wrapped.file, wrapped.args, {
-    // execa takes any descriptor, but its types only the first ten
-    stdio: ['ignore', stdout, errors === undefined ? 'inherit' : (errors.write as 3)],
-    detached: true,
-    cleanup: false,
-    buffer: false,
-    reject: false,
-  });
+  try {
+    return execa(wrapped.file, wrapped.args, {
+      // execa takes any descriptor, but its types only the first ten
+      stdio: ['ignore', stdout, errors === undefined ? 'inherit' : (errors.write as 3)],
+      detached: true,
+      cleanup: false,
+      buffer: false,
+      reject: false,
+    });
+  } catch (error) {
+    return { reason: (error as Error).message };
+  }
 }
 
 function unreadLines(fifo: string): EnvoyLine {

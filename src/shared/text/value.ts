@@ -82,8 +82,8 @@ const duration = "a duration (such as '45s' or '1m30s')";
  * would be right, and never with a secret.
  */
 export const value = {
-  text: z.string(wrong('a text')),
-  name: z.string(wrong('a name')).check(z.minLength(1, wrong('a name'))),
+  text: textWithoutNul('a text'),
+  name: textWithoutNul('a name').check(z.minLength(1, wrong('a name'))),
   secret: z
     .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'is not a text') })
     .check(z.minLength(1, 'is missing')),
@@ -157,6 +157,13 @@ export const value = {
   parsed,
 } as const;
 
+/** Accepts a text that a command line or a path can contain: no program gets a NUL in one. */
+function textWithoutNul(right: string) {
+  return z
+    .string(wrong(right))
+    .check(z.refine((text) => !text.includes('\0'), { error: 'has a NUL character', abort: true }));
+}
+
 /** Accepts a map of known fields; leaves others out. */
 function message<T extends z.core.$ZodLooseShape>(fields: T) {
   return z.object(fields, wrong('a map of fields'));
@@ -164,7 +171,7 @@ function message<T extends z.core.$ZodLooseShape>(fields: T) {
 
 /** Accepts a text that `parse` understands. The pattern of such a text is for the JSON Schema. */
 function parsed<T>(right: string, parse: (text: string) => T | undefined, pattern?: RegExp) {
-  const text = z.string(wrong(right));
+  const text = textWithoutNul(right);
   return converted(
     pattern === undefined ? text : text.check(z.regex(pattern, wrong(right))),
     right,

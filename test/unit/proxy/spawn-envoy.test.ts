@@ -22,11 +22,11 @@ afterEach(() => rmSync(folder, { recursive: true }));
 /** Runs a program to its end; returns its events and its messages. */
 async function run(
   mkfifo: string | undefined,
+  args: readonly string[] = ['-c', 'echo a word >&2; exit 3'],
 ): Promise<{ readonly events: readonly ProcessEvent[]; readonly messages: readonly string[] }> {
   const messages: string[] = [];
-  const [binary, args] = ['/bin/sh', ['-c', 'echo a word >&2; exit 3']];
   const options = {
-    binary,
+    binary: '/bin/sh',
     args,
     fifo: join(folder, 'fifo'),
     tools: { mkfifo, setpriv: undefined, sh: undefined },
@@ -66,5 +66,16 @@ it('if a FIFO cannot be opened for writing, Envoy runs without, and no descripto
   const { events, messages } = await run(mkfifo);
   expect(events.at(-1)).toMatchObject({ type: 'exited', exit: { kind: 'failed', code: 3 } });
   expect(messages.join()).toContain('no FIFO can be made');
+  expect(open()).toBe(0);
+});
+
+it('a command line that no program can get is a failed start, and no descriptor stays', async () => {
+  const { events } = await run(findExecutable('mkfifo', process.env['PATH']), ['-c', 'exit\0']);
+  expect(events).toEqual([
+    {
+      type: 'exited',
+      exit: { kind: 'spawn-failed', reason: expect.stringContaining('null bytes') as string },
+    },
+  ]);
   expect(open()).toBe(0);
 });

@@ -48,10 +48,7 @@ export async function takeOver({
   for (const { pid, uid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (detached?.adopted.some((adopted) => adopted.pid === pid) === true) continue;
     log(line('envoy.orphan_killed', { pid }));
-    attempt(
-      () => process.kill(pid, 'SIGKILL'),
-      `an Envoy of an agent that is gone cannot be killed (${pid})`,
-    );
+    attempt(() => kill(pid), `an Envoy of an agent that is gone cannot be killed (${pid})`);
     const memory = sharedMemoryOf(baseId);
     // The arguments of a process may name a file that is not its own.
     if (lstatSync(memory, { throwIfNoEntry: false })?.uid === uid) remove(memory);
@@ -59,6 +56,15 @@ export async function takeOver({
   removeFifos(folder);
   removeRestartSockets(folder, detached?.adopted ?? []);
   return detached;
+}
+
+/** Kills a process, if it has not just ended. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /** A FIFO is in the folder only until its reader has opened it, which takes a moment. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configOf, flawsOf } from '../../../support/resolved.ts';
+import { accepted, configOf, flawsOf } from '../../../support/resolved.ts';
 
 const placesOf = (proxyConfig: unknown) =>
   flawsOf({ proxyConfig }).map(({ place }) => place.replace('PROXY_CONFIG.', ''));
@@ -80,6 +80,16 @@ describe('ProxyConfig', () => {
     envoyAccessLogService: { address: 'accesslog-service.istio-system:15000' },
     controlPlaneAuthPolicy: 1,
   };
+
+  it.each(['serviceCluster', 'customConfigFile', 'discoveryAddress'])(
+    'refuses a NUL in %s, which no command line and no path can have',
+    (field) => {
+      const proxyConfig = { [field]: 'web:80\0' };
+      const flaw = { place: `PROXY_CONFIG.${field}`, text: 'has a NUL character' };
+      expect(flawsOf({ proxyConfig })).toEqual([flaw]);
+      expect(accepted({ annotation: proxyConfig }).warnings.join()).toContain(flaw.text);
+    },
+  );
 
   it('takes the baseline, and the empty object, which is the defaults (the peer has none there)', () => {
     expect(placesOf(baseline)).toEqual([]);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LogLine } from '../../../../../src/shared/log/log-line.ts';
 import { reserveBaseId, sharedMemoryOf } from '../../../../../src/proxy/base-ids.ts';
 import { staleEnvoys, startTime } from '../../../../../src/proxy/proc.ts';
@@ -26,6 +26,7 @@ describe('what an agent that is gone has left', () => {
     writeFileSync(sharedMemoryOf(baseId), '');
   });
   afterEach(() => {
+    vi.restoreAllMocks();
     for (const child of processes.splice(0)) child.kill('SIGKILL');
     rmSync(sharedMemoryOf(baseId), { force: true });
     rmSync(folder, { recursive: true });
@@ -70,6 +71,24 @@ describe('what an agent that is gone has left', () => {
     expect(killed()).toEqual([orphan.pid]);
     expect(existsSync(sharedMemoryOf(baseId))).toBe(false);
     expect(other.exitCode ?? other.signalCode).toBe(null);
+  });
+
+  it('may end by itself before it is killed', async () => {
+    const orphan = await envoy();
+    vi.spyOn(process, 'kill').mockImplementationOnce(() => {
+      throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
+    });
+    expect(await run(false)).toBe(undefined);
+    expect(killed()).toEqual([orphan.pid]);
+    expect(existsSync(sharedMemoryOf(baseId))).toBe(false);
+  });
+
+  it('ends the agent if it cannot be killed', async () => {
+    await envoy();
+    vi.spyOn(process, 'kill').mockImplementationOnce(() => {
+      throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
+    });
+    await expect(run(false)).rejects.toThrow('cannot be killed');
   });
 
   it('of another user takes nothing with it that is not its own', async () => {
