@@ -250,6 +250,7 @@ function tlsOf(
     alpn: http === 'http2' ? 'h2' : 'nothing',
     sni: outboundSni(named),
     accounts,
+    registry: service.registry,
     node,
     location: service.location,
     secrets:

@@ -1,4 +1,5 @@
 import type { ClientTls } from '../../istio/traffic/destination-rule.ts';
+import type { RegistryName } from '../../environment/environment.ts';
 import type { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { RawBufferSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
 import {
@@ -43,6 +44,11 @@ export interface TlsInputs {
   readonly sni: string;
   /** The names in the certificates of the endpoints, if a rule has none. */
   readonly accounts: readonly string[];
+  /**
+   * The origin of the service. The accounts of a ServiceEntry also apply to TLS that is not that of
+   * the mesh, as in istiod; the endpoints of other services may have any other certificate then.
+   */
+  readonly registry: RegistryName;
   readonly node: Pick<ProxyNode, 'tls' | 'credentials'>;
   /** Whether the service is in the mesh. */
   readonly location: 'external' | 'internal';
@@ -74,7 +80,9 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
       names: undefined,
     };
   }
-  const names = tls.subjectAltNames.length > 0 ? tls.subjectAltNames : accounts;
+  const ruled = tls.subjectAltNames;
+  const inMesh = ruled.length > 0 ? ruled : accounts;
+  const names = inputs.registry === 'ServiceEntry' ? inMesh : ruled;
   switch (tls.mode) {
     case 'disable':
     case 'closed':
@@ -82,12 +90,12 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
     case 'istio-mutual':
       if (files !== undefined && inputs.location === 'internal')
         return {
-          cluster: { transportSocket: mutual(inputs, files, names, tls.sni) },
+          cluster: { transportSocket: mutual(inputs, files, inMesh, tls.sni) },
           names: fromRequest(tls),
         };
       return {
         cluster: {
-          transportSocket: mutual(inputs, ofWorkload, names, tls.sni === '' ? sni : tls.sni),
+          transportSocket: mutual(inputs, ofWorkload, inMesh, tls.sni === '' ? sni : tls.sni),
         },
         names: undefined,
       };

@@ -22,6 +22,7 @@ function tlsOf(tls: string, more: Partial<TlsInputs> = {}) {
     alpn: 'nothing',
     sni: 'outbound_.80_._.a.mesh',
     accounts: ['spiffe://mesh/ns/default/sa/a'],
+    registry: 'ServiceEntry',
     node: proxyIn(''),
     location: 'internal',
     secrets: 'refused',
@@ -159,6 +160,35 @@ common_tls_context:
       match_subject_alt_names: [{ exact: c }, { exact: d }]
       crl: { filename: /crl.pem }
     validation_context_sds_secret_config: { name: file-root:/r.pem, sds_config: "agent,1s" }`),
+    ],
+    ...(['Service', 'ConsulService'] as const).map(
+      (registry): [what: string, tls: string, more: Partial<TlsInputs>, cluster: string] => [
+        `does not check accounts of a ${registry}, whose certificate is not of the mesh`,
+        '{ mode: SIMPLE }',
+        { registry },
+        transportSocket(`
+common_tls_context:
+  combined_validation_context:
+    default_validation_context: {}
+    validation_context_sds_secret_config: { name: file-root:system, sds_config: "agent,1s" }`),
+      ],
+    ),
+    [
+      'does not check accounts of a Service with a certificate of the rule',
+      '{ mode: MUTUAL, clientCertificate: /c.pem, privateKey: /k.pem }',
+      { registry: 'Service' },
+      transportSocket(`
+common_tls_context:
+  tls_certificate_sds_secret_configs: [{ name: file-cert:/c.pem~/k.pem, sds_config: "agent,1s" }]
+  combined_validation_context:
+    default_validation_context: {}
+    validation_context_sds_secret_config: { name: file-root:system, sds_config: "agent,1s" }`),
+    ],
+    [
+      'checks accounts of a Service with the certificates of the mesh',
+      '{ mode: ISTIO_MUTUAL }',
+      { registry: 'Service' },
+      transportSocket(ofMesh()),
     ],
     [
       'checks nothing',
