@@ -166,24 +166,24 @@ function afterAnalysis(
 
 /** Writes the first pending status that still differs. */
 function next(state: StatusesState): Next {
-  const [key, ...others] = state.pending;
-  if (key === undefined) return [state, []];
-  const object = state.objects.get(key);
-  const messages = state.messages.get(key) ?? [];
-  const status = object && statusText(object.generation, messages);
-  if (object === undefined || status === undefined || object.status === status)
-    return next({ ...state, pending: others });
-  const body = JSON.stringify({
-    metadata: { resourceVersion: object.version },
-    status: {
-      observedGeneration: String(object.generation),
-      validationMessages: messages.length === 0 ? null : messages,
-    },
-  });
-  return [
-    { ...state, pending: others, turn: { key, status } },
-    [{ type: 'write', path: object.path, body }],
-  ];
+  for (const [index, key] of state.pending.entries()) {
+    const object = state.objects.get(key);
+    const messages = state.messages.get(key) ?? [];
+    const status = object && statusText(object.generation, messages);
+    if (object === undefined || status === undefined || object.status === status) continue;
+    const body = JSON.stringify({
+      metadata: { resourceVersion: object.version },
+      status: {
+        observedGeneration: String(object.generation),
+        validationMessages: messages.length === 0 ? null : messages,
+      },
+    });
+    return [
+      { ...state, pending: state.pending.slice(index + 1), turn: { key, status } },
+      [{ type: 'write', path: object.path, body }],
+    ];
+  }
+  return [{ ...state, pending: [] }, []];
 }
 
 /**

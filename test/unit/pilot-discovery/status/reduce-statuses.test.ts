@@ -185,4 +185,20 @@ describe('reduceStatuses', () => {
       effectsOf(listed([route, other]), analyzed([route, other]), written(), listed([route]), due),
     ).toEqual(['', `write /${route}/status`, 'wait 200', '', '']);
   });
+
+  it('skips tens of thousands of objects that are gone', () => {
+    const keys = Array.from({ length: 30_000 }, (_, index) => `VirtualService/a/${index}`);
+    const last = 'VirtualService/a/29999';
+    expect(
+      effectsOf(
+        listed(keys),
+        analyzed(keys),
+        written({ status: 409 }),
+        listed([last]),
+        due,
+        written({ status: 409 }),
+        due,
+      ).slice(3),
+    ).toEqual(['', `write /${last}/status`, 'wait 200', '']);
+  });
 });
