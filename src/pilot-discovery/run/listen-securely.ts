@@ -23,8 +23,9 @@ import type { GrpcPort } from './grpc-port.ts';
 
 /**
  * Listens on a port with TLS, once there is a certificate. A later certificate is for connections
- * that begin after it. If TLS cannot use one, emits the reason, and the previous one stays. Hands each connection to `admit` after its handshake, with or without a
- * client certificate. Never completes, never errors. Stops listening on unsubscribe.
+ * that begin after it. If TLS cannot use one, emits the reason, and the previous one stays. Hands
+ * each connection to `admit` after its handshake, with or without a client certificate. Never
+ * completes, never errors. Stops listening on unsubscribe.
  */
 export function listenSecurely(
   port: GrpcPort,

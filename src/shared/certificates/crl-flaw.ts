@@ -21,8 +21,8 @@ export function crlBodies(text: string): readonly Buffer[] | string {
 }
 
 /**
- * Returns the CRLs of a PEM text, each as PEM that OpenSSL reads, without the text around it; or why
- * they cannot be read. Pure.
+ * Returns the CRLs of a PEM text, each as PEM that OpenSSL reads, without the text around it; or
+ * the reason why they cannot be read. Pure.
  */
 export function crlBlocks(text: string): readonly string[] | string {
   const bodies = crlBodies(text);
