@@ -1,6 +1,7 @@
 // Why: docs/decisions/100-certificates-are-written-without-a-library.md
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { bitString, der, derTime, oid, positive, tags } from '../../shared/certificates/der.ts';
+import { pemBlock } from '../../shared/certificates/pem-block.ts';
 
 /** The algorithm of a signature: its hash, and its identifier (DER). */
 export interface SigningAlgorithm {
@@ -64,8 +65,7 @@ export async function writeCertificate(
   );
   const signature = await signatureOf(signed, key, signing);
   const raw = der(tags.sequence, signed, signing.identifier, bitString(signature, 0));
-  const lines = raw.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
-  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
+  return pemBlock('CERTIFICATE', raw);
 }
 
 /** The tag of a constructed element with a context-specific number instead of a type. */

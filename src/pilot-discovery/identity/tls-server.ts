@@ -5,7 +5,8 @@ import {
   type SecureContextOptions,
   type Server,
 } from 'node:tls';
-import { crlBlocks } from '../../shared/certificates/crl-flaw.ts';
+import { crlBodies } from '../../shared/certificates/crl-flaw.ts';
+import { pemBlock } from '../../shared/certificates/pem-block.ts';
 import { trustAnchors } from '../../shared/http/http-answer.ts';
 import type { ServingPair } from './serving-files.ts';
 
@@ -26,11 +27,11 @@ function secureContext({ chain, key, roots, crl = '' }: ServingPair): SecureCont
   };
 }
 
-/** OpenSSL reads only the first CRL of a text, so each CRL is a text. */
+/** OpenSSL reads only the first CRL of a text, and no blank lines, so each CRL becomes a text. */
 function crlsIn(text: string): string[] {
-  const blocks = crlBlocks(text);
-  if (typeof blocks === 'string') throw new Error(blocks);
-  return [...blocks];
+  const bodies = crlBodies(text);
+  if (typeof bodies === 'string') throw new Error(bodies);
+  return bodies.map((der) => pemBlock('X509 CRL', der));
 }
 
 /** Returns why a server cannot use a certificate, its roots or its CRLs; undefined if it can. */

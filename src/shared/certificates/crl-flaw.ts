@@ -20,21 +20,6 @@ export function crlBodies(text: string): readonly Buffer[] | string {
     : 'an X509 CRL does not parse';
 }
 
-/**
- * Returns the CRLs of a PEM text, each as PEM that OpenSSL reads, without the text around it; or
- * the reason why they cannot be read. Pure.
- */
-export function crlBlocks(text: string): readonly string[] | string {
-  const bodies = crlBodies(text);
-  return typeof bodies === 'string' ? bodies : bodies.map(blockOf);
-}
-
-/** OpenSSL takes no blank lines. */
-function blockOf(der: Buffer): string {
-  const lines = der.toString('base64').replaceAll(/.{64}/g, '$&\n').trimEnd();
-  return `-----BEGIN X509 CRL-----\n${lines}\n-----END X509 CRL-----\n`;
-}
-
 /** Whether the bytes are one SEQUENCE of DER, and nothing else. */
 function isSequence(der: Buffer): boolean {
   const [tag, first = 0] = der;
