@@ -29,17 +29,17 @@ export async function parseText(text: string, limits: TextLimits = usual): Promi
       ok: false,
       reason: `it has ${text.length} characters, and ${limits.characters} are read at most`,
     };
-  const content = jsonContent(text, limits) ?? (await readYaml(text, limits));
-  const flaw = content.ok ? valueFlaw(content.value, limits) : undefined;
-  return flaw === undefined ? content : { ok: false, reason: flaw };
+  return jsonContent(text, limits) ?? readYaml(text, limits);
 }
 
 /** In such a text, YAML has no other brackets than JSON: no comments, no texts in single quotes. */
 const brackets = /^\s*[[{][^#']*$/;
 
-function jsonContent(text: string, { levels }: TextLimits): LayerContent | undefined {
+function jsonContent(text: string, limits: TextLimits): LayerContent | undefined {
   try {
-    return { ok: true, value: parseJson(text, undefined, levels) };
+    const value = parseJson(text, undefined, limits.levels);
+    const reason = valueFlaw(value, limits);
+    return reason === undefined ? { ok: true, value } : { ok: false, reason };
   } catch (error) {
     return error instanceof TooDeep && brackets.test(text)
       ? { ok: false, reason: error.message }
