@@ -27,9 +27,10 @@ const { values } = parseArgs({
 const isChosen = (text: string) => values.only.some((start) => text.startsWith(start));
 const isDrawn = Number(values.drawn) > 0;
 
+const judged = readVerdicts();
 const chosen: readonly Mutant[] = isDrawn
   ? drawMutants(isChosen, Number(values.drawn), Number(values.seed))
-  : mutants.filter(({ id }) => isChosen(id) && !(values.untried && readVerdicts().has(id)));
+  : mutants.filter(({ id }) => isChosen(id) && !(values.untried && judged.has(id)));
 const [page, ...heading] = isDrawn
   ? [
       'test/mutate/drawn.md',
