@@ -1,4 +1,5 @@
 import { bytesOutside, largest } from './outside-file.ts';
+import { isOneWord } from './is-one-word.ts';
 
 /** Reads a whole file. Rejects with the file's purpose, its path, and why it cannot be read. */
 export async function neededFile(purpose: string, path: string, most: number): Promise<Buffer> {
@@ -16,9 +17,4 @@ export async function tokenIn(purpose: string, path: string): Promise<string> {
   // The content is never shown: other text in the file may also be a secret.
   if (!isOneWord(token)) throw new Error(`${purpose} is not one word of ASCII: ${path}`);
   return token;
-}
-
-/** Whether a text is one word of ASCII, so that it can be a token in a header. Pure. */
-export function isOneWord(text: string): boolean {
-  return /^[!-~]+$/.test(text);
 }

@@ -9,7 +9,7 @@ import {
   type SchedulerLike,
   switchMap,
 } from 'rxjs';
-import { isOneWord } from '../../../shared/files/needed-file.ts';
+import { isOneWord } from '../../../shared/files/is-one-word.ts';
 import { bytesOutside, largest } from '../../../shared/files/outside-file.ts';
 import { setFlaws } from '../certificates.ts';
 import { isIssuer } from '../../../shared/certificates/is-issuer.ts';
