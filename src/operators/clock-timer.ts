@@ -10,11 +10,10 @@ import {
   take,
   timer,
 } from 'rxjs';
+import { longestTimer } from './longest-timer.ts';
 
 /** Time between two looks at the clock. In ms. */
 const look = 60_000;
-/** The longest time that a timer of Node can wait: it ends a longer one at once. In ms. */
-const longest = 2 ** 31 - 1;
 
 /**
  * Emits 0 once and completes: after `delay` ms, or up to a minute after the clock shows that
@@ -28,7 +27,7 @@ export function clockTimer(
   return defer(() => {
     const start = scheduler.now();
     const due$ = timer(look, look, scheduler).pipe(filter(() => scheduler.now() - start >= delay));
-    const exact$ = delay > longest ? NEVER : timer(delay, scheduler);
+    const exact$ = delay > longestTimer ? NEVER : timer(delay, scheduler);
     return merge(exact$, due$).pipe(
       take(1),
       map(() => 0 as const),

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   asyncScheduler,
   concat,
@@ -8,6 +9,7 @@ import {
   merge,
   NEVER,
   type Observable,
+  of,
   share,
   takeUntil,
   tap,
@@ -67,6 +69,16 @@ function drawLastDrain(
   );
   return { ...fake, ended$ };
 }
+
+/** A proxy whose streams never end. */
+const endlessProxy: Proxy = {
+  run: () => NEVER,
+  health: () => NEVER,
+  publishAdmin: () => NEVER,
+  check: () => NEVER,
+  drain: () => NEVER,
+  active: () => NEVER,
+};
 
 describe('the last drain', () => {
   it(
@@ -220,6 +232,31 @@ describe('the last drain', () => {
       expect(deaf).toEqual(['^', '! 40000']);
     }),
   );
+});
+
+describe('the last drain in real time', () => {
+  it('does not give up at once if its cap is the longest timer', async () => {
+    const processes = keepProcesses({
+      ...endlessProxy,
+      health: () => of('live' as const),
+      active: () => of(1),
+    });
+    const timing = { ...fixedTiming, parentShutdown: 0, drainMinimum: 0, drainCap: 2 ** 31 - 1 };
+    const launch: Launch = { adopted: true, epoch: 0, restartEpoch: 0, lineage: 0 };
+    processes.proxy.run(launch, NEVER).subscribe().unsubscribe();
+    let ends = 0;
+    const requests = { terminate$: NEVER, terminations: 0 };
+    const draining = lastDrain(processes, requests, timing).subscribe({
+      complete: () => (ends += 1),
+      error: (error: unknown) => {
+        throw error as Error;
+      },
+    });
+    await setTimeout(20); // a timer that is too long ends after 1 ms
+    draining.unsubscribe();
+    processes.release();
+    expect(ends).toBe(0);
+  });
 });
 
 describe('held processes', () => {

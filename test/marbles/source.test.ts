@@ -27,10 +27,17 @@ describe('source', () => {
       { as: 'epoch' },
       "source 'mine': as is 'epoch', and has to be one of restart, envoy, merge, runtime, secret",
     ],
-    [{ every: -5 }, "source 'mine': every is -5, and has to be a number of ms, 0 or more"],
+    [
+      { every: -5 },
+      "source 'mine': every is -5, and has to be a number of ms, from 0 to 2147483647",
+    ],
     [
       { timeout: Number.NaN },
-      "source 'mine': timeout is NaN, and has to be a number of ms, 0 or more",
+      "source 'mine': timeout is NaN, and has to be a number of ms, from 0 to 2147483647",
+    ],
+    [
+      { firstWithin: 2 ** 31 },
+      "source 'mine': firstWithin is 2147483648, and has to be a number of ms, from 0 to 2147483647",
     ],
     [{ at: 'admin' }, "source 'mine': at is for 'merge' alone, and as is 'restart'"],
   ])('refuses options that mean nothing: %o', (options, reason) => {

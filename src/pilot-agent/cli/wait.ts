@@ -10,6 +10,7 @@ import {
   timeout,
 } from 'rxjs';
 import { httpAnswer } from '../../shared/http/http-answer.ts';
+import { longestTimer } from '../../operators/longest-timer.ts';
 import { pollUntil } from '../../operators/poll-until.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { nobodyHere, readyUrl, theAgent$ } from './the-agent.ts';
@@ -21,7 +22,7 @@ import { showWaiting } from './waiting.ts';
  */
 export function wholeNumber(flag: string, value: string, least: number, unit: number): number {
   if (/^\d+$/.test(value) && Number(value) >= least)
-    return Math.min(Number(value) * unit, 2 ** 31 - 1);
+    return Math.min(Number(value) * unit, longestTimer);
   throw new Fatal(`--${flag}: '${value}' is not a whole number from ${least} on`, exitCodes.usage);
 }
 

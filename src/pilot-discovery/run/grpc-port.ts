@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { Server, type ServerInterceptor, ServerInterceptingCall, status } from '@grpc/grpc-js';
 import { Observable, type SchedulerLike } from 'rxjs';
+import { longestTimer } from '../../operators/longest-timer.ts';
 import { reportServerErrors } from '../../shared/files/server-errors.ts';
 import { boundedMessages, type ReportRefused } from '../../shared/grpc/bounded-messages.ts';
 import { clientLimits } from '../push/client-limits.ts';
@@ -26,6 +27,11 @@ export type PortSign =
       readonly reason: string;
     };
 
+/**
+ * A connection with a longer age is never closed: gRPC adds up to a tenth to the age, and its timer
+ * would end at once.
+ */
+const longestAge = longestTimer / 1.1;
 /** How long a proxy may still use a connection of the maximum age, in ms. As in istiod. */
 const grace = 10_000;
 
@@ -57,10 +63,11 @@ export function boundedServer(
     'grpc.max_connection_idle_ms': clientLimits.idle.value,
     'grpc-node.max_session_memory': clientLimits.session.value / 1_000_000, // in MB
     'grpc.enable_channelz': 0, // it would count each message, and nobody reads the counts
-    ...(keepalive.age > 0 && {
-      'grpc.max_connection_age_ms': keepalive.age,
-      'grpc.max_connection_age_grace_ms': Math.min(grace, keepalive.age),
-    }),
+    ...(keepalive.age > 0 &&
+      keepalive.age < longestAge && {
+        'grpc.max_connection_age_ms': keepalive.age,
+        'grpc.max_connection_age_grace_ms': Math.min(grace, keepalive.age),
+      }),
   });
 }
 

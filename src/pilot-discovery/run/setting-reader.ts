@@ -1,3 +1,4 @@
+import { longestTimer } from '../../operators/longest-timer.ts';
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 import { type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
@@ -20,9 +21,9 @@ export interface SettingReader {
   readonly variable: (name: string) => string | undefined;
   /** The address in a flag; undefined if the flag is empty or wrong. */
   readonly address: (name: DiscoveryFlagName) => ListenAddress | undefined;
-  /** A duration in ms. */
+  /** A duration in ms, at most the longest timer. */
   readonly ofFlag: (name: DiscoveryFlagName) => number;
-  /** A duration in ms, as `standard` is. */
+  /** The same; `standard` is in ms too. */
   readonly ofVariable: (name: string, standard: number) => number;
   /** Whether a variable is anything but false. */
   readonly yesUnless: (name: string) => boolean;
@@ -40,7 +41,7 @@ export function settingReader(
   const variable = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
   const duration = (place: string, text: string, standard: number): number => {
     const ms = parseDuration(text);
-    if (ms !== undefined && ms >= 0) return ms;
+    if (ms !== undefined && ms >= 0) return Math.min(ms, longestTimer);
     addProblem(`${place}: '${text}' is not a duration (such as '100ms' or '10s')`);
     return standard;
   };

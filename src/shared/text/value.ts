@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { longestTimer } from '../../operators/longest-timer.ts';
 import { parseHostPort, portNumber } from './host-port.ts';
 import { ownMember } from './own-member.ts';
 
@@ -69,8 +70,6 @@ function isDnsName(text: string): boolean {
 
 z.config({ jitless: true }); // a check that runs once is not worth compiling
 
-/** The longest timer of Node, 24.8 days: a longer one fires at once. */
-const longest = 2 ** 31 - 1;
 const percent = 'a number from 0 to 100';
 const address = 'host:port, the host a name or an IP address (IPv6 in brackets)';
 const hostAndPort = /^(?:\[[^\]]+\]|[^:]+):\d{1,5}$/;
@@ -131,14 +130,14 @@ export const value = {
   /** The values that Envoy accepts for `dns_refresh_rate`. */
   refreshRate: parsed(
     "a duration of more than '1ms'",
-    (text) => within(countable(text), 1.000_001, longest),
+    (text) => within(countable(text), 1.000_001, longestTimer),
     time,
   ),
   /** A boolean in a variable. */
   booleanText: parsed('true or false', parseBoolean),
   /** Whole seconds in a variable, in ms. A negative number counts as 0. */
   seconds: parsed('a whole number of seconds', (text) =>
-    /^[+-]?\d+$/.test(text) ? Math.min(Math.max(0, Number(text)) * 1000, longest) : undefined,
+    /^[+-]?\d+$/.test(text) ? Math.min(Math.max(0, Number(text)) * 1000, longestTimer) : undefined,
   ),
   /** A list of texts. */
   texts: z.array(z.string('is not a text'), wrong('a list of texts')),
@@ -221,14 +220,14 @@ function oneOf<const T extends readonly string[]>(...texts: T) {
 
 function countable(text: string): number | undefined {
   const ms = parseDuration(text);
-  return ms !== undefined && ms >= 0 ? Math.min(ms, longest) : undefined;
+  return ms !== undefined && ms >= 0 ? Math.min(ms, longestTimer) : undefined;
 }
 
 function inSeconds(text: string, round: (seconds: number) => number): number | undefined {
   const ms = countable(text);
   return ms === undefined
     ? undefined
-    : Math.min(round(ms / 1_000), Math.floor(longest / 1_000)) * 1_000;
+    : Math.min(round(ms / 1_000), Math.floor(longestTimer / 1_000)) * 1_000;
 }
 
 function within(number: number | undefined, from: number, to: number): number | undefined {

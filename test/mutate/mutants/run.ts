@@ -88,7 +88,7 @@ export const run: readonly PlacedMutant[] = [
   {
     id: 'run/last-drain-given-up',
     file: 'pilot-agent/run/end/last-drain.ts',
-    find: 'takeUntil(timer(timing.drainCap + grace, scheduler)),',
+    find: 'takeUntil(timer(Math.min(timing.drainCap + grace, longestTimer), scheduler)),',
     replace: '',
   },
   {

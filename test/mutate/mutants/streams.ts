@@ -64,7 +64,7 @@ export const streams: readonly PlacedMutant[] = [
   {
     id: 'operators/clock-longest',
     file: 'operators/clock-timer.ts',
-    find: 'delay > longest ? NEVER : timer(delay, scheduler)',
+    find: 'delay > longestTimer ? NEVER : timer(delay, scheduler)',
     replace: 'timer(delay, scheduler)',
   },
 ];

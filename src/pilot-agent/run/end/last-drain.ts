@@ -29,6 +29,7 @@ import { ending } from '../../../epochs/ending.ts';
 import type { AgentEvent } from '../../../epochs/model.ts';
 import type { Health, Proxy, Signal } from '../../../epochs/ports.ts';
 import type { Timing } from '../../../epochs/timing.ts';
+import { longestTimer } from '../../../operators/longest-timer.ts';
 import { pollUntil } from '../../../operators/poll-until.ts';
 import { ofType } from '../../../operators/tagged-union.ts';
 import type { LivingProcess, ProcessKeeper } from '../start/process-keeper.ts';
@@ -102,7 +103,7 @@ export function lastDrain(
         return merge(concat(skipFailure(drain$), skipFailure(stop$)), kill$).pipe(takeUntil(over$));
       }),
       catchError(() => EMPTY),
-      takeUntil(timer(timing.drainCap + grace, scheduler)),
+      takeUntil(timer(Math.min(timing.drainCap + grace, longestTimer), scheduler)),
     );
   });
 }

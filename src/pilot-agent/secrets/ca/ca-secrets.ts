@@ -19,6 +19,7 @@ import {
 } from 'rxjs';
 import { backOff, jitter } from '../../../operators/back-off.ts';
 import { clockTimer } from '../../../operators/clock-timer.ts';
+import { longestTimer } from '../../../operators/longest-timer.ts';
 import type { SetReading } from '../secret.ts';
 import type { IssueFailure } from './authority.ts';
 import type { Issue } from './issue-certificate.ts';
@@ -51,8 +52,6 @@ export interface Lifetime {
  * comes.
  */
 const shortest = 100;
-/** In ms. The longest delay of a timer in Node. */
-const longest = 2 ** 31 - 1;
 /**
  * The share of the lifetime by which a rotation varies to either side, so that not all workloads of
  * a mesh ask at once; as in today's Go agent.
@@ -70,7 +69,7 @@ export function rotationDelay(
 ): number {
   const lifetime = expires - created;
   const due = expires - ratio * lifetime + jitter(lifetime, spread, random()) - lifetime;
-  return Math.min(Math.max(due - now, shortest), longest);
+  return Math.min(Math.max(due - now, shortest), longestTimer);
 }
 
 /** The pauses after failed requests, in ms. */

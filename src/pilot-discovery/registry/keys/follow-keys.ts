@@ -15,6 +15,8 @@ import type { FetchKeys, KeysAnswer } from './fetch-keys.ts';
 
 /** The time between two fetches, in ms. */
 const every = 20 * 60_000;
+/** The longest fetch, in ms: proxies are not served before each address has been tried. */
+const longestFetch = 60_000;
 /** The pauses after failed fetches, in ms. Without any keys, nobody can be verified. */
 const pauses = {
   none: { first: 1_000, longest: 10_000 },
@@ -39,13 +41,14 @@ export function followKeys(
   fetch$: FetchKeys,
   scheduler: SchedulerLike,
 ): Observable<KeysAnswer> {
-  const late: KeysAnswer = { ok: false, reason: `there is no answer within ${from.timeoutMs} ms` };
+  const limit = Math.min(from.timeoutMs, longestFetch);
+  const late: KeysAnswer = { ok: false, reason: `there is no answer within ${limit} ms` };
   const first: Step = { wait: 0, keys: 'none', failures: 0, result: undefined };
   return of(first).pipe(
     expand(({ wait, keys, failures }) =>
       timer(wait, scheduler).pipe(
         mergeMap(() =>
-          fetch$(from).pipe(timeout({ each: from.timeoutMs, scheduler, with: () => of(late) })),
+          fetch$(from).pipe(timeout({ each: limit, scheduler, with: () => of(late) })),
         ),
         map((result): Step =>
           result.ok
