@@ -31,7 +31,13 @@ export interface SortedView extends TypedView {
   readonly resources: SortedMap<XdsResource>;
 }
 
-export const noResources: SortedView = { version: '', resources: SortedMap.empty() };
+const digests = new WeakMap<ReadonlyMap<string, XdsResource>, string>();
+
+/**
+ * A view without resources. It has a version, so that a client that comes back says that it had an
+ * answer.
+ */
+export const noResources: SortedView = viewOf(SortedMap.empty());
 
 /** Replaces resources of a view by name; undefined removes one. */
 export function withResources(
@@ -39,13 +45,14 @@ export function withResources(
   edits: Iterable<readonly [string, XdsResource | undefined]>,
 ): SortedView {
   const resources = view.resources.with(edits);
-  if (resources === view.resources) return view;
+  return resources === view.resources ? view : viewOf(resources);
+}
+
+function viewOf(resources: SortedMap<XdsResource>): SortedView {
   const hash = createHash('sha256');
   for (const chunk of resources.chunks()) hash.update(digestOf(chunk));
   return { version: hash.digest('hex').slice(0, 32), resources };
 }
-
-const digests = new WeakMap<ReadonlyMap<string, XdsResource>, string>();
 
 /** Returns a hash of names and versions. */
 function digestOf(resources: ReadonlyMap<string, XdsResource>): string {

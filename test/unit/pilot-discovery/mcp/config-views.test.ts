@@ -138,6 +138,13 @@ describe('what other control planes read', () => {
     expect(body?.typeUrl).toBe('type.googleapis.com/istio.networking.v1alpha3.VirtualService');
   });
 
+  it('has a version of each kind, also of a kind without resources', async () => {
+    const [view] = await viewsOf(snapshotOf(1, virtualServices(text('a', 'a.shop'))));
+    const versions = [...there(view).types.values()].map(({ version }) => version);
+    expect(versions).toHaveLength(configKinds.length);
+    expect(versions).not.toContain('');
+  });
+
   it('keeps what has not changed as the same object', async () => {
     const [a, b, c] = virtualServices(text('a', 'a'), text('b', 'b'), text('b', 'c'));
     if (a === undefined || b === undefined || c === undefined) throw new Error('not read');
