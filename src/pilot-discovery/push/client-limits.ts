@@ -135,13 +135,13 @@ export const clientLimits = {
   unreadAnswers: {
     value: 4,
     unit: '',
-    what: 'Answers that a proxy has not read',
+    what: 'Answers that a proxy has ACKed, but not read',
     beyond: 'the stream is ended if the next limit is exceeded too',
   },
   unreadBytes: {
     value: 16 << 20,
     unit: 'bytes',
-    what: 'Bytes of these answers',
+    what: 'Bytes of all answers that it has not read',
     beyond: 'the stream is ended if the limit above is exceeded too',
   },
   session: {

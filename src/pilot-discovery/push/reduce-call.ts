@@ -62,7 +62,7 @@ const codes = { shape: statusCodes.invalidArgument, limit: statusCodes.exhausted
 
 /**
  * A client that ACKs answers that it has not read is not an Envoy. An Envoy has at most one unread
- * answer of each type.
+ * answer of each type. A few more may be on their way when the ACK arrives.
  */
 const most = { answers: clientLimits.unreadAnswers.value, bytes: clientLimits.unreadBytes.value };
 
@@ -128,15 +128,12 @@ function answering(state: CallState, effects: readonly ProxyEffect[]): Step<Call
       }
       if (effect.type !== 'answer') return [before, [...done, effect]];
       const waiting = [...before.waiting, effect.answer];
-      if (!isTooMuch(before.waiting, waiting)) return [{ ...before, waiting }, [...done, effect]];
-      const reason = `it ACKs answers that it has not read: ${before.waiting.length} are unread`;
+      const ackedCount = waiting.length - new Set(waiting.map(({ typeUrl }) => typeUrl)).size;
+      if (ackedCount < most.answers || answerSize(waiting) <= most.bytes)
+        return [{ ...before, waiting }, [...done, effect]];
+      const reason = `it ACKs answers that it has not read: ${ackedCount} are unread`;
       return [before, [...done, { type: 'fault', fault: { how: 'at once', why: 'lies', reason } }]];
     },
     [state, []],
   );
-}
-
-function isTooMuch(before: readonly Answer[], after: readonly Answer[]): boolean {
-  if (before.length < most.answers) return false;
-  return answerSize(after) > most.bytes;
 }
