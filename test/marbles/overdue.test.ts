@@ -1,7 +1,12 @@
-import { map, merge, mergeMap, type Observable, scan, Subject, tap } from 'rxjs';
+import { filter, map, merge, mergeMap, type Observable, scan, Subject, tap } from 'rxjs';
 import { describe, it } from 'vitest';
 import { waitLimits } from '../../src/pilot-discovery/push/wait-limits.ts';
-import { newProxyStream, type ProxyEvent } from '../../src/pilot-discovery/push/proxy-stream.ts';
+import { ofType } from '../../src/operators/tagged-union.ts';
+import {
+  newProxyStream,
+  type ProxyEffect,
+  type ProxyEvent,
+} from '../../src/pilot-discovery/push/proxy-stream.ts';
 import { type ProxyStep, reduceProxy } from '../../src/pilot-discovery/push/reduce-proxy.ts';
 import {
   type TypedView,
@@ -10,6 +15,7 @@ import {
   type XdsType,
 } from '../../src/pilot-discovery/push/view.ts';
 import type { EnvoyRequest, Variant } from '../../src/shared/xds/messages.ts';
+import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const typed = (version: string, ...names: readonly string[]): TypedView => ({
@@ -40,7 +46,10 @@ const letters: Readonly<Record<string, XdsType>> = {
  */
 function sent(variant: Variant, client$: Observable<string>): Observable<string> {
   const nonces = new Map<string, string>();
-  const clusters$ = new Subject<void>();
+  const effect$ = new Subject<ProxyEffect>();
+  const wait$ = effect$.pipe(
+    filter((effect) => effect.type === 'unsent' || effect.type === 'answer'),
+  );
   const event = (sign: string): ProxyEvent => {
     if (sign === 'v' || sign === 'w') return { type: 'view', view: view(sign) };
     const type = letters[sign.toLowerCase()] ?? 'cluster';
@@ -57,18 +66,16 @@ function sent(variant: Variant, client$: Observable<string>): Observable<string>
       request: { node, typeUrl: typeUrls[type], nonce, refusal: undefined, names },
     };
   };
-  return merge(client$.pipe(map(event)), waitLimits(client$, clusters$)).pipe(
+  return merge(client$.pipe(map(event)), waitLimits(client$, wait$)).pipe(
     scan(([state], proxyEvent) => reduceProxy(state, proxyEvent), [
       newProxyStream(variant),
       [],
     ] as ProxyStep),
-    mergeMap(([, effects]) =>
-      effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : [])),
-    ),
-    tap(({ typeUrl, nonce }) => {
-      nonces.set(typeUrl, nonce);
-      if (typeUrl === typeUrls.cluster) clusters$.next();
-    }),
+    mergeMap(([, effects]) => effects),
+    tap((effect) => effect$.next(effect)),
+    ofType('answer'),
+    map(({ answer }) => answer),
+    tap(({ typeUrl, nonce }) => nonces.set(typeUrl, nonce)),
     map(
       ({ typeUrl }) =>
         Object.keys(letters).find((letter) => typeUrls[letters[letter] ?? 'cluster'] === typeUrl) ??
@@ -82,7 +89,7 @@ describe.each<Variant>(['delta', 'state-of-the-world'])('a client, %s', (variant
     'that accepts no clusters is given its first listeners and routes after 5 s',
     marbles((m) => {
       const client = '  vcelr';
-      const expected = '-ce 4998ms (lr)';
+      const expected = '-ce 5s (lr)';
       m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
     }),
   );
@@ -90,8 +97,8 @@ describe.each<Variant>(['delta', 'state-of-the-world'])('a client, %s', (variant
   it(
     'that accepts no clusters is given the routes that it asks for later at once',
     marbles((m) => {
-      const client = '  vcel 7s r';
-      const expected = '-ce 4998ms l 2002ms r';
+      const client = '  vcel 7s     r';
+      const expected = '-ce  5s l 2s r';
       m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
     }),
   );
@@ -100,7 +107,7 @@ describe.each<Variant>(['delta', 'state-of-the-world'])('a client, %s', (variant
     'that accepts no clusters is given no other listeners and routes than the first',
     marbles((m) => {
       const client = '  vcelr 6s  L 1ms  R  9s w';
-      const expected = '-ce 4998ms (lr)';
+      const expected = '-ce 5s (lr)';
       m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
     }),
   );
@@ -119,6 +126,30 @@ describe.each<Variant>(['delta', 'state-of-the-world'])('a client, %s', (variant
     marbles((m) => {
       const client = '  vcelr CELR 9s      w 8s        CE';
       const expected = '-ce--- (lr) 8999ms (ce) 7998ms   (lr)';
+      m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
+    }),
+  );
+
+  it(
+    'that accepts no endpoints is given listeners and routes after 5 s',
+    marbles((m) => {
+      const client = '  vcelr CELR 9s w      C';
+      const expected = '-ce--- (lr) 8999ms (ce) 4996ms (lr)';
+      m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
+    }),
+  );
+
+  it(
+    'that asks for no endpoints waits 5 s for them, even if clusters change meanwhile',
+    marbles((m) => {
+      const client = 'vclr C 2s w C 2s v C 2s w';
+      const expected = at({
+        '1ms': 'c',
+        '2005ms': 'c',
+        '4007ms': 'c',
+        '5002ms': 'lr',
+        '6009ms': 'c',
+      });
       m.expectObservable(sent(variant, m.hot(client))).toBe(expected);
     }),
   );

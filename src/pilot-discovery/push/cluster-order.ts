@@ -10,7 +10,7 @@ import { viewComparison } from './view-comparison.ts';
  * before listeners and routes refer to it. Undefined if it has them. Pure.
  */
 export function warmingOf(
-  { types: { cluster, endpoint }, warming }: ProxyStream,
+  { types: { cluster, endpoint }, warming, isOverdue }: ProxyStream,
   view: View,
 ): 'clusters' | 'endpoints' | undefined {
   if (cluster.inFlight !== undefined && cluster.inFlight.given.size > 0) return 'clusters';
@@ -20,7 +20,7 @@ export function warmingOf(
   const isWarm =
     endpoint.inFlight === undefined &&
     ![...warming].some((name) => view.endpoint.resources.has(name));
-  return isWarm ? undefined : 'endpoints';
+  return isWarm || isOverdue ? undefined : 'endpoints';
 }
 
 /**

@@ -39,18 +39,21 @@ function chooseAnswer(
   const { state, view } = context;
   const { clientResources, answers, wildcard } = subscription;
   const warms = type === 'cluster' || type === 'endpoint' ? undefined : warmingOf(state, view);
+  const missing = open.filter((name) => !clientResources.has(name));
+  const isTold = type === 'route' && state.variant === 'delta' && missing.length > 0;
   if (warms !== undefined && !(state.isOverdue && areFirst(type, subscription, changed)))
-    return { type: 'wait', waitsFor: changed.size > 0 ? warms : undefined };
+    return {
+      type: 'wait',
+      waitsFor: changed.size + allGone.length > 0 || isTold ? warms : undefined,
+    };
   const isNew = answers === 0;
   const isWhole = sendsAll(state, type);
   const gone = goneOf(state, type, view[type], allGone);
   const goAtOnce = type !== 'cluster' || (isNew && isWhole) || gone.length === 0;
   const needed = !goAtOnce && changed.size === 0 ? neededBy(state, view) : undefined;
   const removed = goAtOnce || (changed.size === 0 && needed === undefined) ? gone : [];
-  const missing = open.filter((name) => !clientResources.has(name));
   const extra =
     type === 'endpoint' ? extraEndpoints(open, missing, clientResources, context) : noExtra;
-  const isTold = type === 'route' && state.variant === 'delta' && missing.length > 0;
   const isFirst = isNew && (isWhole ? clientResources.size === 0 : wildcard);
   const count = changed.size + removed.length + extra.given.length;
   const isEarly = mayDrop(state, type, view[type]);

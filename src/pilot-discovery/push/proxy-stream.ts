@@ -13,8 +13,8 @@ export type ProxyEvent =
   /** A proxy that comes back has had the time to ask for all types that it has. */
   | { readonly type: 'introduced' }
   /**
-   * The time to wait is over for endpoints that the proxy has not asked for or not ACKed. If it has
-   * not ACKed clusters, only its first listeners and routes stop waiting.
+   * The time that listeners and routes wait is over: they wait no longer for endpoints. If the
+   * proxy has not ACKed clusters, only its first listeners and routes stop waiting.
    */
   | { readonly type: 'warmed' };
 
@@ -94,7 +94,7 @@ export interface ProxyStream {
   readonly waitsFor: Readonly<Partial<Record<XdsType, Unsent>>>;
   /** Added or changed clusters whose endpoints the proxy has not ACKed since. */
   readonly warming: ReadonlySet<string>;
-  /** The time to ACK the last clusters and their endpoints is over. */
+  /** The time to wait is over, until clusters are sent or ACKed. */
   readonly isOverdue: boolean;
   /** Types that are not served, and that were answered without resources. */
   readonly unknown: ReadonlySet<string>;

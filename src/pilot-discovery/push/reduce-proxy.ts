@@ -93,6 +93,15 @@ function request(before: ProxyStream, request: EnvoyRequest): ProxyStep {
     subscriptionOutcome(typeUrl, asking.names, outcome),
   );
   const isAnswer = nonce === subscription.inFlight?.nonce;
+  if (type === 'cluster') {
+    // An Envoy does not warm clusters that it NACKed.
+    const nacked = outcomes.flatMap((outcome) =>
+      outcome.type === 'rejected' ? outcome.blamed : [],
+    );
+    const warming = without(state.warming, nacked);
+    const isOverdue = state.isOverdue && !isAnswer;
+    return flush(withType({ ...state, warming, isOverdue }, type, asking), effects);
+  }
   if (type !== 'endpoint') return flush(withType(state, type, asking), effects);
   const warming = isAnswer ? cooled(state.warming, subscription) : state.warming;
   return flush(

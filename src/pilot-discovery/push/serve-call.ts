@@ -34,7 +34,6 @@ import {
   reduceCall,
   statusCodes,
 } from './reduce-call.ts';
-import { typeUrls } from './view.ts';
 import { writeAnswer } from './write-answer.ts';
 
 /** The inputs and effects of the stream of a proxy. */
@@ -68,7 +67,9 @@ export function serveCall(
       ofType('answer'),
       map(({ answer }) => answer),
     );
-    const clusters$ = answer$.pipe(filter(({ typeUrl }) => typeUrl === typeUrls.cluster));
+    const wait$ = effect$.pipe(
+      filter((effect) => effect.type === 'unsent' || effect.type === 'answer'),
+    );
     const secret$ = effect$.pipe(
       ofType('asked'),
       filter(({ typeUrl }) => typeUrl === secretTypeUrl),
@@ -81,7 +82,7 @@ export function serveCall(
     );
     return merge(
       secret$,
-      waitLimits(event$.pipe(ofType('request')), clusters$, scheduler),
+      waitLimits(event$.pipe(ofType('request')), wait$, scheduler),
       effect$.pipe(map((effect) => outcomeOf(connection, effect))),
       answer$.pipe(
         concatMap((answer) =>

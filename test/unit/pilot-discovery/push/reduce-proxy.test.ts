@@ -386,6 +386,19 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     expect(changesIn(answerOf(proxy.tell({ type: 'warmed' })))).toEqual(['r=1']);
   });
 
+  it('does not wait for the endpoints of a cluster that is NACKed', () => {
+    const proxy = stream(variant);
+    const names = (...all: string[]) => ({ add: variant === 'delta' ? [] : all });
+    const endpoint = { good: '1', wrong: '1' };
+    proxy.show({ cluster: { good: '1', wrong: '1' }, endpoint, listener: { l: '1' } });
+    const { nonce } = answerOf(proxy.ask('cluster'));
+    proxy.ask('cluster', { nonce, refusal: { code: 13, message: 'cluster wrong is wrong' } });
+    proxy.ask('listener');
+    const endpoints = answerOf(proxy.ask('endpoint', { add: ['good'] }));
+    const next = answers(proxy.ask('endpoint', { nonce: endpoints.nonce, ...names('good') }));
+    expect(next.map(changesIn)).toEqual([['l=1']]);
+  });
+
   it('says what waits, and for what: an answer in flight, clusters, endpoints', () => {
     const proxy = stream(variant);
     const names = (...all: string[]) => ({ add: variant === 'delta' ? [] : all });
