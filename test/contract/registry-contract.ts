@@ -7,11 +7,11 @@ import { groupedBy } from '../../src/pilot-discovery/environment/grouped.ts';
 import { eachResource } from '../../src/pilot-discovery/environment/resources.ts';
 import {
   emptyStore,
-  flawsOf,
   isSynced,
   reduceStore,
   type Store,
 } from '../../src/pilot-discovery/environment/store.ts';
+import { flawsOf } from '../../src/pilot-discovery/environment/store-flaws.ts';
 import type { StoreEvent } from '../../src/pilot-discovery/environment/store-event.ts';
 import { readResources } from '../../src/pilot-discovery/istio/documents/read-resources.ts';
 import type { KubeDocument } from '../support/fake-kube.ts';

@@ -13,7 +13,7 @@ import { typeUrls, type View, type XdsType, xdsTypes } from '../push/view.ts';
 import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import type { Environment } from '../environment/environment.ts';
 import { eachResource } from '../environment/resources.ts';
-import { flawsOf } from '../environment/store.ts';
+import { flawsOf } from '../environment/store-flaws.ts';
 import { noNetworks } from '../istio/mesh/mesh-networks.ts';
 import { keyOf } from '../istio/documents/model.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';

@@ -1,7 +1,8 @@
 import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
 import { counterBy, gaugeOf } from '../../shared/metrics/gauge-of.ts';
 import { duplicateHosts } from '../environment/duplicate-hosts.ts';
-import { flawsOf, heldRemovalCount } from '../environment/store.ts';
+import { heldRemovalCount } from '../environment/store.ts';
+import { flawsOf } from '../environment/store-flaws.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
 import { withoutEndpoints } from '../state/push-status.ts';
 import { registryConflicts } from '../state/registry-conflicts.ts';

@@ -1,17 +1,9 @@
 import { defaultMeshConfig, type MeshConfig } from '../istio/mesh/mesh-config.ts';
 import { type MeshNetworks, noNetworks } from '../istio/mesh/mesh-networks.ts';
 import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/documents/model.ts';
-import { placeOf } from '../istio/documents/place-of.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
 import { changeClass, type ChangeClass, type Changes, noChanges, widerOf } from './changes.ts';
-import {
-  eachResource,
-  noResources,
-  partsOf,
-  type Resources,
-  resourceAt,
-  withResources,
-} from './resources.ts';
+import { noResources, partsOf, type Resources, resourceAt, withResources } from './resources.ts';
 import {
   isUsed,
   keysIn,
@@ -25,7 +17,7 @@ import type { StoreEvent } from './store-event.ts';
 /** The state of one source. */
 export interface SourceState {
   readonly resources: Resources;
-  /** As the source has them; {@link flawsOf} returns those of all sources. */
+  /** As the source has them. */
   readonly flaws: readonly Flaw[];
   /** Whether the source has emitted everything that it had at the start. */
   readonly isSynced: boolean;
@@ -206,45 +198,6 @@ function firstOf(states: readonly SourceState[], key: ResourceKey): AnyResource 
     if (resource !== undefined) return resource;
   }
   return undefined;
-}
-
-/**
- * Returns the current flaws of all sources. Adds one for each resource that an earlier source has
- * too, and one if the selectors do not select the root namespace, which has the rules of the whole
- * mesh.
- */
-export function flawsOf(store: Store): readonly Flaw[] {
-  const { resources, sources } = store;
-  return [
-    ...[...sources.values()].flatMap((source) => [...source.flaws, ...unused(source, resources)]),
-    ...unseenRoot(store),
-  ];
-}
-
-function* unseenRoot({ sources, mesh, resources }: Store): Generator<Flaw> {
-  const { rootNamespace, discoverySelectors: selectors } = mesh;
-  const unseen = [...sources.values()].flatMap((source) =>
-    [...keysIn(source.resources, rootNamespace)].filter(
-      (key) => !isUsed({ selectors, resources }, key),
-    ),
-  );
-  if (unseen.length === 0) return;
-  const reason = `it does not select the root namespace '${rootNamespace}', whose rules have no effect then: ${shownKeys(unseen)}`;
-  const origin = { source: 'mesh', path: 'MeshConfig', line: 0 };
-  yield { key: undefined, origin, field: 'discoverySelectors', reason, severity: 'warning' };
-}
-
-const shownKeys = ([first = '', ...others]: readonly ResourceKey[]): string =>
-  others.length === 0 ? first : `${first} and ${others.length} more`;
-
-function* unused(source: SourceState, used: Resources): Generator<Flaw> {
-  if (source.resources === used) return;
-  for (const [key, { origin }] of eachResource(source.resources)) {
-    const winner = resourceAt(used, key);
-    if (winner === undefined || winner.origin.source === origin.source) continue;
-    const reason = `this ${key} is not used: ${winner.origin.source} has it too (${placeOf(winner.origin)}), and comes first`;
-    yield { key, origin, field: '', reason, severity: 'error' };
-  }
 }
 
 /** Counts the removals that are held back, in all sources. */

@@ -9,7 +9,8 @@ import { leftOut } from './push-status.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { Flaw } from '../istio/documents/model.ts';
 import { placeOf } from '../istio/documents/place-of.ts';
-import { flawsOf, type Store } from '../environment/store.ts';
+import type { Store } from '../environment/store.ts';
+import { flawsOf, touchedFlaws, type TouchedFlaws } from '../environment/store-flaws.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 import { shortType } from './fold-view.ts';
 import type { Built, StoreStep } from '../environment/snapshots.ts';
@@ -28,7 +29,7 @@ export function narrateDiscovery(
       return [
         ...sourceLines(before.store, event),
         ...heldLines(before.store, event),
-        ...flawLines(before.store, event.store),
+        ...flawLines(before.store, event),
       ];
     case 'built':
       return [
@@ -200,19 +201,30 @@ function heldLines(before: Store | undefined, { event }: StoreStep): readonly Lo
     : [line('discovery.removals_held', { source, removals: removes.length, resources })];
 }
 
-function flawLines(before: Store | undefined, after: Store): readonly LogLine[] {
-  if (before?.sources === after.sources && before.mesh === after.mesh) return [];
-  const [old, now] = [before === undefined ? [] : flawsOf(before), flawsOf(after)];
-  const isError = ({ severity }: Flaw) => severity === 'error';
-  const oldTexts = new Set(old.map(textOf));
-  const news = now.filter((flaw) => !oldTexts.has(textOf(flaw)));
-  const faulty = new Set(now.filter(isError).map(nameOf));
-  const mended = [...new Set(old.filter(isError).map(nameOf))].filter((name) => !faulty.has(name));
+function flawLines(before: Store | undefined, { event, store }: StoreStep): readonly LogLine[] {
+  const touched =
+    before === undefined
+      ? { before: [], after: flawsOf(store) }
+      : touchedFlaws(before, store, event);
+  const oldTexts = new Set(touched.before.map(textOf));
+  const news = touched.after.filter((flaw) => !oldTexts.has(textOf(flaw)));
   return [
     ...linesOf([...news.filter(isError), ...news.filter(({ severity }) => severity === 'warning')]),
     ...passedOverLines(news.filter(({ severity }) => severity === 'info')),
-    ...mended.map((resource) => line('discovery.mended', { resource })),
+    ...mendedNames(touched, store).map((resource) => line('discovery.mended', { resource })),
   ];
+}
+
+const isError = ({ severity }: Flaw): boolean => severity === 'error';
+
+/** Returns the names of resources and files that had errors, and have none now. */
+function mendedNames({ before, after }: TouchedFlaws, store: Store): readonly string[] {
+  const faulty = new Set(after.filter(isError).map(nameOf));
+  const names = new Set(before.filter(isError).map(nameOf));
+  for (const name of faulty) names.delete(name);
+  if (names.size === 0) return [];
+  for (const name of flawsOf(store).filter(isError).map(nameOf)) names.delete(name);
+  return [...names];
 }
 
 const nameOf = ({ key, origin }: Flaw): string => key ?? origin.path;

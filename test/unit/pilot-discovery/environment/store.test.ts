@@ -15,11 +15,11 @@ import { ofKind, resourceAt } from '../../../../src/pilot-discovery/environment/
 import type { StoreEvent } from '../../../../src/pilot-discovery/environment/store-event.ts';
 import {
   emptyStore,
-  flawsOf,
   isSynced,
   reduceStore,
   type Store,
 } from '../../../../src/pilot-discovery/environment/store.ts';
+import { flawsOf } from '../../../../src/pilot-discovery/environment/store-flaws.ts';
 import {
   anyResource,
   serviceEntry,

@@ -19,10 +19,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoreEvent } from '../../../../../src/pilot-discovery/environment/store-event.ts';
 import {
   emptyStore,
-  flawsOf,
   isSynced,
   reduceStore,
 } from '../../../../../src/pilot-discovery/environment/store.ts';
+import { flawsOf } from '../../../../../src/pilot-discovery/environment/store-flaws.ts';
 import { eachResource } from '../../../../../src/pilot-discovery/environment/resources.ts';
 import {
   filesSource,

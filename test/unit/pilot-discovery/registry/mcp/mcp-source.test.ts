@@ -4,10 +4,10 @@ import type { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   emptyStore,
-  flawsOf,
   reduceStore,
   type Store,
 } from '../../../../../src/pilot-discovery/environment/store.ts';
+import { flawsOf } from '../../../../../src/pilot-discovery/environment/store-flaws.ts';
 import type { StoreEvent } from '../../../../../src/pilot-discovery/environment/store-event.ts';
 import { eachResource } from '../../../../../src/pilot-discovery/environment/resources.ts';
 import { mcpAt } from '../../../../support/mcp-at.ts';
