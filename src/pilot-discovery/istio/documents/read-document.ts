@@ -54,7 +54,6 @@ const ofTheServer = [
   'selfLink',
   'managedFields',
   'finalizers',
-  'deletionTimestamp',
   'deletionGracePeriodSeconds',
 ];
 
@@ -172,6 +171,7 @@ const metadataOf = (kind: WrittenKind, reader: ReadKind<WrittenKind>) => {
         labels: get('labels', isKubernetes ? matchLabels : texts),
         annotations: get('annotations', isKubernetes ? objectAnnotations : texts),
         created: get('creationTimestamp', text),
+        deletionTimestamp: get('deletionTimestamp', text),
         generateName: get('generateName', text),
         owner: get('ownerReferences', controller),
       };

@@ -18,6 +18,8 @@ export interface KubernetesMetadata {
   readonly namespace: string;
   readonly labels: Labels;
   readonly annotations: Labels;
+  /** Empty unless the object is about to be deleted. */
+  readonly deletionTimestamp: string;
   /** The prefix of `name`, if Kubernetes generated the name. */
   readonly generateName: string;
   /** The controller of the object. */

@@ -20,7 +20,7 @@ const most = { containers: 128, ports: 1_024, addresses: 2, conditions: 128 };
 
 /** Reads a Pod of Kubernetes. Most of a Pod is for the kubelet, and is not read. */
 export function readPod(get: Get, metadata: KubernetesMetadata): Pod {
-  const { labels } = metadata;
+  const { labels, deletionTimestamp } = metadata;
   const spec = get('spec', (value, specPlace) =>
     members(value, lenient(specPlace), [], (specMember) => ({
       ports: new Map(
@@ -37,7 +37,8 @@ export function readPod(get: Get, metadata: KubernetesMetadata): Pod {
   return {
     ...spec,
     addresses,
-    readiness,
+    // Its containers may have ended before Kubernetes says that it is not ready.
+    readiness: deletionTimestamp === '' ? readiness : 'not-ready',
     locality: localityOf(labels),
     network: networkIn(labels),
     workloadName: workloadNameOf(metadata),

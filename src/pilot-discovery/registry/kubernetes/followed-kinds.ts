@@ -59,6 +59,7 @@ const metadata = [
   'labels',
   'annotations',
   'creationTimestamp',
+  'deletionTimestamp',
   'generateName',
   'ownerReferences',
 ];

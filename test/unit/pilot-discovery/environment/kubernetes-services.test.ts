@@ -34,8 +34,9 @@ function toldBy({ services, endpoints }: Environment): string {
   return stringify(shownServices, { sortMapEntries: true });
 }
 
-const pod = (name: string, fields: string, labels = 'app: web') =>
-  `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name}, namespace: shop, labels: { ${labels} } }\n${fields}\n`;
+const leaving = ", deletionTimestamp: '2026-01-01T00:00:00Z'";
+const pod = (name: string, fields: string, labels = 'app: web', metadata = '') =>
+  `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name}, namespace: shop, labels: { ${labels} }${metadata} }\n${fields}\n`;
 const entry = (name: string, spec: string) =>
   `apiVersion: networking.istio.io/v1\nkind: WorkloadEntry\nmetadata: { name: ${name}, namespace: shop }\nspec: ${spec}\n`;
 const service = (spec: string, metadata = '{ name: web, namespace: shop }') =>
@@ -171,8 +172,9 @@ describe('services of Kubernetes', () => {
         pod('c', 'status: { podIP: 10.0.0.3, phase: Succeeded }'),
         pod('d', 'status: { podIP: 10.0.0.4 }', 'app: other'),
         pod('e', 'spec: {}'),
+        pod('f', 'status: { podIP: 10.0.0.6 }', 'app: web', leaving),
       ],
-      `[{ ${web}, ports: { 80: [http, '10.0.0.1:8080'], 81: [auto, '10.0.0.1:9001', '10.0.0.2:9001, not-ready'] } }]`,
+      `[{ ${web}, ports: { 80: [http, '10.0.0.1:8080'], 81: [auto, '10.0.0.1:9001', '10.0.0.2:9001, not-ready', '10.0.0.6:9001, not-ready'] } }]`,
     ],
     [
       'no Pods but those of its EndpointSlices, each when the Pod is there',

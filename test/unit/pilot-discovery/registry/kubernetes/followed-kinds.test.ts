@@ -9,7 +9,11 @@ const kindOf = (wanted: string) => {
   if (kind === undefined) throw new Error(`${wanted} is not followed`);
   return kind;
 };
-const metadata = { name: 'a', namespace: 'b', resourceVersion: '1', managedFields: [{}] };
+const kept = {
+  ...{ name: 'a', namespace: 'b', resourceVersion: '1' },
+  deletionTimestamp: '2026-01-01T00:00:00Z',
+};
+const metadata = { ...kept, managedFields: [{}] };
 
 const balancer = { ingress: [{ ip: '192.0.2.1' }] };
 
@@ -25,11 +29,11 @@ it.each([
     kept: { spec: {}, status: { podIP: '10.0.0.1' } },
   },
   { kind: 'VirtualService', status: { conditions: [{}] }, kept: { spec: { ports: [] } } },
-])('$kind is kept without what its reader does not use', ({ kind, status, kept }) => {
+])('$kind is kept without what its reader does not use', ({ kind, status, kept: sections }) => {
   const followed = kindOf(kind);
   expect(pruned(followed, { kind, metadata, spec: { ports: [] }, status })).toEqual({
     ...{ apiVersion: followed.apiVersion, kind },
-    metadata: { name: 'a', namespace: 'b', resourceVersion: '1' },
-    ...kept,
+    metadata: kept,
+    ...sections,
   });
 });
