@@ -1,4 +1,4 @@
-import type { SubscriptionPolicy } from '../../shared/xds/type-subscription.ts';
+import type { SubscriptionPolicy, TypeSubscription } from '../../shared/xds/type-subscription.ts';
 import { answerNonce } from './answer-nonce.ts';
 import type { ConfigSubscriptionKind } from './config-stream.ts';
 import type { Answer } from './proxy-stream.ts';
@@ -23,10 +23,13 @@ export const configOffers: SubscriptionPolicy<ConfigSubscriptionKind> = {
   holdsBack: 'whole',
   wildcard: 'by naming nothing',
   staleNames: 'taken',
-  choose: ({ changed, gone, missing }, { answers }, { variant }) =>
-    changed.size + gone.length + (variant === 'delta' ? missing.length : 0) === 0 && answers > 0
+  choose({ changed, gone, missing }, subscription, context) {
+    const removed = [...gone, ...goneByName(subscription, context)];
+    const missingCount = context.variant === 'delta' ? missing.length : 0;
+    return changed.size + removed.length + missingCount === 0 && subscription.answers > 0
       ? { type: 'nothing' }
-      : { type: 'give', given: changed, removed: gone, unanswered: [], leaves: 'nothing' },
+      : { type: 'give', given: changed, removed, unanswered: [], leaves: 'nothing' };
+  },
   write({ given, removed, clientResources }, before, { typeUrl, variant, view }) {
     const isDelta = variant === 'delta';
     const { version, resources } = view.types.get(typeUrl) ?? nothing;
@@ -36,7 +39,7 @@ export const configOffers: SubscriptionPolicy<ConfigSubscriptionKind> = {
       typeUrl,
       version,
       resources: isDelta ? [...given.values()] : whole,
-      removed: isDelta ? [...removed, ...absent] : [],
+      removed: isDelta ? [...new Set([...removed, ...absent])] : [],
     };
     const nonce = answerNonce(content, before.lastNonce);
     const purpose = before.accepted === undefined ? 'first' : 'change';
@@ -44,3 +47,18 @@ export const configOffers: SubscriptionPolicy<ConfigSubscriptionKind> = {
     return { nonce, note: view.snapshot, message };
   },
 };
+
+/**
+ * Returns the resources that a client named and has, and that are gone. A removal that it NACKed is
+ * left out: it would be sent again at once.
+ */
+function goneByName(
+  { wildcard, names, clientResources, refused }: TypeSubscription<ConfigSubscriptionKind>,
+  { typeUrl, view }: ConfigSubscriptionKind['context'],
+): readonly string[] {
+  if (wildcard) return [];
+  const { resources } = view.types.get(typeUrl) ?? nothing;
+  return [...names].filter(
+    (name) => clientResources.has(name) && !resources.has(name) && !refused.has(name),
+  );
+}

@@ -40,7 +40,7 @@ export const mcp: readonly PlacedMutant[] = [
   {
     id: 'mcp/first-answer-is-empty',
     file: 'pilot-discovery/push/config-offers.ts',
-    find: '=== 0 && answers > 0',
+    find: '=== 0 && subscription.answers > 0',
     replace: '=== 0',
   },
   {
@@ -52,7 +52,7 @@ export const mcp: readonly PlacedMutant[] = [
   {
     id: 'mcp/removed-by-name',
     file: 'pilot-discovery/push/config-offers.ts',
-    find: 'isDelta ? [...removed, ...absent] : []',
+    find: 'isDelta ? [...new Set([...removed, ...absent])] : []',
     replace: '[]',
   },
   {

@@ -66,11 +66,15 @@ function client(variant: Variant) {
     };
     return take({ type: 'request', request });
   };
+  /** Returns the names for a request that subscribes to nothing new. */
+  const unchanged = (names: readonly string[]) => (variant === 'delta' ? [] : names);
   return {
     effects,
     ask,
     ack: () => ask(kind, { ack: nonce }),
-    nack: (refusal: string) => ask(kind, { ack: nonce, refusal }),
+    ackNames: (...names: readonly string[]) => ask(kind, { ack: nonce }, unchanged(names)),
+    nack: (refusal: string, names: readonly string[] = []) =>
+      ask(kind, { ack: nonce, refusal }, unchanged(names)),
     view: (snapshot: number, versions: Readonly<Record<string, string>>) =>
       take({ type: 'config', view: viewOf(snapshot, versions) }),
   };
@@ -110,6 +114,23 @@ describe('a control plane that reads resources of Istio', () => {
     const { ask, view } = client('delta');
     view(1, { a: '1', b: '1' });
     expect(ask(kind, {}, ['ns/b', 'ns/x'])).toEqual(['first ns/b=1 -ns/x']);
+  });
+
+  it.each<[Variant, gone: string, again: string]>([
+    ['delta', 'change -ns/b', 'change ns/b=2'],
+    ['state-of-the-world', 'change ns/a=1', 'change ns/a=1 ns/b=2'],
+  ])('learns that a resource is gone that it names, once, %s', (variant, gone, again) => {
+    const { ask, ackNames, nack, view } = client(variant);
+    view(1, { a: '1', b: '1' });
+    ask(kind, {}, ['ns/a', 'ns/b']);
+    expect(ackNames('ns/a', 'ns/b')).toEqual([]);
+    expect(view(2, { a: '1' })).toEqual([gone]);
+    expect(ackNames('ns/a', 'ns/b')).toEqual([]);
+    expect(view(3, { a: '1', c: '1' })).toEqual([]);
+    expect(view(4, { a: '1', b: '2' })).toEqual([again]);
+    ackNames('ns/a', 'ns/b');
+    expect(view(5, { a: '1' })).toEqual([gone]);
+    expect(nack('no', ['ns/a', 'ns/b'])).toEqual([]);
   });
 
   it('is answered if there is nothing: so it knows that', () => {
