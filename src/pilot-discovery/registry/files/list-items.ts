@@ -9,7 +9,7 @@ interface Span {
 /**
  * Divides a `List` into one document for each item, by the indentation with which
  * `kubectl get -o yaml` and `-o json` write it. Undefined for any other text, even for a `List`
- * that is written in another way. Pure.
+ * that is written in another way, or in which an alias stands for a part outside its item. Pure.
  */
 export function listItems({ bytes, before }: FileDocument): readonly FileDocument[] | undefined {
   const isJson = /^\s*\{/.test(bytes.toString('latin1', 0, 100));
@@ -48,8 +48,27 @@ function spansOfYaml(lines: readonly string[]): readonly Span[] | undefined {
   const froms = [...lines.keys()].filter(
     (index) => index >= first && index < end && lines[index]?.startsWith(entry) === true,
   );
-  return froms.map((from, index) => ({ from, until: froms[index + 1] ?? end }));
+  const spans = froms.map((from, index) => ({ from, until: froms[index + 1] ?? end }));
+  return isApart(lines, spans) ? spans : undefined;
 }
+
+/** Returns whether no entry has an alias for an anchor that only another part of the text has. */
+function isApart(lines: readonly string[], spans: readonly Span[]): boolean {
+  const anchors = namesIn(lines, anchor);
+  if (anchors.size === 0) return true;
+  return spans.every(({ from, until }) => {
+    const entry = lines.slice(from, until);
+    const entryAnchors = namesIn(entry, anchor);
+    return [...namesIn(entry, alias)].every((name) => entryAnchors.has(name) || !anchors.has(name));
+  });
+}
+
+/** These find anchors and aliases. They may find other words in a text, too. */
+const anchor = /(?<=^|[\s[{,])&([^\s[\]{},]+)/g;
+const alias = /(?<=^|[\s[{,])\*([^\s[\]{},]+)/g;
+
+const namesIn = (lines: readonly string[], sign: RegExp): ReadonlySet<string> =>
+  new Set(lines.flatMap((line) => [...line.matchAll(sign)].map(([, name = '']) => name)));
 
 /** A string of JSON has no line feed, so a line is never inside one. */
 function spansOfJson(lines: readonly string[]): readonly Span[] | undefined {

@@ -39,6 +39,18 @@ describe('listItems', () => {
     );
   });
 
+  it('divides items with anchors of their own, and texts that look like aliases', () => {
+    const text = `kind: List
+items:
+- { labels: &common { app: a }, selector: *common }
+- { text: 'a *bold word', hosts: ["*"] }
+`;
+    const texts = listItems({ bytes: Buffer.from(text), before: 0 })?.map(({ bytes }) =>
+      bytes.toString(),
+    );
+    expect(texts).toHaveLength(2);
+  });
+
   it.each([
     ['no List', yaml.stringify(items[0])],
     [
@@ -50,5 +62,9 @@ describe('listItems', () => {
     ['a List without items', 'kind: List\nitems:\n'],
     ['a List in JSON that has no end', JSON.stringify(list, undefined, 2).slice(0, -60)],
     ['other members', `${yaml.stringify(list)}other: 1\n`],
+    [
+      'an alias for a part of another item',
+      'kind: List\nitems:\n- labels: &common { app: a }\n- labels: *common\n',
+    ],
   ])('leaves %s as it is', (_, text) => expect(divided(text)).toBeUndefined());
 });
