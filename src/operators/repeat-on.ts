@@ -12,11 +12,13 @@ import {
   tap,
   timer,
 } from 'rxjs';
+import { longestTimer } from './longest-timer.ts';
 
 /**
  * Subscribes to the source at once, and again after its end: at the next value of `occasion$`, or
- * after the pause in ms that `pause` returns for the last value. If it returns undefined, only
- * `occasion$` counts. All occasions while the source runs cause one more run after it.
+ * after the pause in ms that `pause` returns for the last value, 24.8 days at most. If it returns
+ * undefined, only `occasion$` counts. All occasions while the source runs cause one more run after
+ * it.
  *
  * Emits the values of the source. Never completes; errors with the source or with `occasion$`.
  */
@@ -43,7 +45,10 @@ export function repeatOn<T>(
       });
       const next$ = () => {
         const ms = isAsked ? 0 : pause(last);
-        return merge(requests$, ms === undefined ? NEVER : timer(ms, scheduler));
+        return merge(
+          requests$,
+          ms === undefined ? NEVER : timer(Math.min(ms, longestTimer), scheduler),
+        );
       };
       return merge(heard$, run$.pipe(repeat({ delay: next$ })));
     });

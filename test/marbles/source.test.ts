@@ -1,4 +1,5 @@
-import { asyncScheduler, NEVER, type ObservableInput, throwError } from 'rxjs';
+import { setTimeout } from 'node:timers/promises';
+import { asyncScheduler, defer, NEVER, type ObservableInput, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Content } from '../../src/pilot-agent/sources/contribution.ts';
 import { source, type SourceOptions } from '../../src/pilot-agent/sources/source.ts';
@@ -52,6 +53,20 @@ describe('source', () => {
       m.expectObservable(signs(drawn(readings, { every: 30_000 })), '^ 70s !').toBe(expected);
     }),
   );
+
+  it('is not read again at once if the pause is longer than a timer of Node can wait', async () => {
+    let looks = 0;
+    const thirtyDays = 30 * 86_400_000;
+    const look$ = defer(() => of(`reading ${(looks += 1)}`));
+    const reading = source('slow', () => look$, { every: () => thirtyDays }).changes$.subscribe({
+      error: (error: unknown) => {
+        throw error as Error;
+      },
+    });
+    await setTimeout(20); // a timer that is too long ends after 1 ms
+    reading.unsubscribe();
+    expect(looks).toBe(1);
+  });
 
   it(
     'is not read again without an occasion',
