@@ -93,7 +93,7 @@ function tlsChains(rules: readonly Rule[], request: Asked): readonly ConnectionC
         .filter((condition) => isFor(condition, request))
         .map(({ sniHosts, destinationSubnets }) => ({
           ranges: rangesOf(destinationSubnets, binding),
-          names: sniHosts.includes('*') ? [] : [...sniHosts].sort(),
+          names: sniHosts.includes('*') ? [] : [...new Set(sniHosts)].sort(),
           rule,
           to: connectionClusters(services, route, binding.port.number),
         })),

@@ -186,6 +186,17 @@ describe('the ways of connections that VirtualServices speak for', () => {
       ['0.0.0.0_443 *.example.org a.example.com: outbound|443||b.mesh 0'],
     ],
     [
+      'of TLS have each name once, since Envoy refuses a listener with a name twice',
+      [
+        secure,
+        rule(
+          'a.example.com',
+          `tls: [{ match: [{ sniHosts: [a.example.com, A.example.com] }], ${to('b.mesh')} }]`,
+        ),
+      ],
+      ['0.0.0.0_443 a.example.com: outbound|443||b.mesh 0'],
+    ],
+    [
       'of TLS stay as they are, if no match is for the caller',
       [
         secure,
