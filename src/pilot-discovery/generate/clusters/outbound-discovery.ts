@@ -53,6 +53,8 @@ export function outboundDiscovery(
     return {
       clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
       loadAssignment: { clusterName: name },
+      // Envoy NACKs a static cluster whose balancer is that of original destinations.
+      ...(isPassthrough(policy) && { lbPolicy: LbPolicy.LEAST_REQUEST }),
     };
   }
   if (isDynamicDns(service) && !isPassthrough(policy)) return byNameOfCall(node);

@@ -342,6 +342,18 @@ spec: { host: app.mesh, trafficPolicy: ${trafficPolicy}${more} }
     });
   });
 
+  it('has no balancer for original destinations, which Envoy refuses for no endpoints', () => {
+    const outcome = written(
+      rule('{ tls: { mode: MUTUAL }, loadBalancer: { simple: PASSTHROUGH } }'),
+    );
+    expect(clusters(outcome)).toMatchObject({ 'outbound|80||app.mesh': 'STATIC 0' });
+    const balancers = [...outboundClusters(outcome.environment, proxyAt()).resources.values()].map(
+      ({ body }) =>
+        (published(typeUrls.cluster, body) as { readonly lb_policy?: string }).lb_policy,
+    );
+    expect(balancers).toEqual(['LEAST_REQUEST', 'LEAST_REQUEST']);
+  });
+
   it('has what is sent elsewhere served', () => {
     const outcome = written(
       rule('{ portLevelSettings: [{ port: { number: 90 }, tls: { mode: SIMPL } }] }'),
