@@ -8,7 +8,7 @@ import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { asDownstream, connectionSettings, protocolOptions } from './connection-pool.ts';
 import { encodeResource, type SortedView, withResources } from '../encoding/encode-resource.ts';
-import { inboundClusters, inboundSource } from './inbound-clusters.ts';
+import { inboundClusters, inboundSource, rulesOfOwnPorts } from './inbound-clusters.ts';
 import { outboundClusters } from './outbound-clusters.ts';
 import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
@@ -44,11 +44,16 @@ function ownClusters(environment: Environment, node: ProxyNode): readonly XdsRes
 }
 
 /** Returns the inputs of clusters. As long as they are equal, one by one, the clusters are. */
-export const inputsOfClusters = (environment: Environment, node: ProxyNode): readonly unknown[] => [
-  outboundClusters(environment, node),
-  sidecarOf(environment, node),
-  ...partsOfPorts(ownPorts(environment, node)),
-];
+export function inputsOfClusters(environment: Environment, node: ProxyNode): readonly unknown[] {
+  const ports = ownPorts(environment, node);
+  return [
+    outboundClusters(environment, node),
+    environment.mesh,
+    sidecarOf(environment, node),
+    rulesOfOwnPorts(environment, node, ports),
+    ...partsOfPorts(ports),
+  ];
+}
 
 /** Returns a cluster without endpoints: Envoy drops the traffic to it. */
 function blackHole({ mesh }: Environment): XdsResource {

@@ -14,7 +14,7 @@ import type { Environment } from '../../environment/environment.ts';
 import { clusterMetadata } from './cluster-metadata.ts';
 import { inboundName } from '../scope/cluster-name.ts';
 import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
-import { destinationRuleOf } from '../scope/destination-rule-of.ts';
+import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import { isUnixAddress, pipeAddress } from '../scope/bind-address.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
 import { ownPorts, type OwnPort } from '../scope/own-ports.ts';
@@ -103,18 +103,31 @@ interface ServicesAt {
 const nobody: ServicesAt = { pool: undefined, metadataFields: {}, keys: [] };
 
 /**
- * Returns what the services of a port configure. A rule that selects workloads applies only to
- * their outbound calls. As in istiod, no rule applies if the Sidecar does not name the service, and
- * the metadata of the cluster does not name a rule that has only subsets.
+ * Returns the DestinationRule of each port, or undefined. A rule that selects workloads applies
+ * only to their outbound calls. As in istiod, no rule applies if the Sidecar does not name the
+ * service.
  */
-function servicesAt(
+export function rulesOfOwnPorts(
   environment: Environment,
   node: ProxyNode,
-  { service, services, port }: OwnPort,
-): ServicesAt {
-  const rule = outboundScope(environment, node).services.has(service.host)
-    ? destinationRuleOf(environment, { ...node, labels: {} }, service)
-    : undefined;
+  ports: readonly OwnPort[],
+): readonly (MatchedRule | undefined)[] {
+  if (node.role === 'router') return [];
+  const { services } = outboundScope(environment, node);
+  return ports.map(({ service }) =>
+    services.has(service.host)
+      ? destinationRuleOf(environment, { ...node, labels: {} }, service)
+      : undefined,
+  );
+}
+
+/**
+ * Returns what the services of a port configure. As in istiod, the metadata of the cluster does not
+ * name a rule that has only subsets.
+ */
+function servicesAt(environment: Environment, node: ProxyNode, ownPort: OwnPort): ServicesAt {
+  const { services, port } = ownPort;
+  const [rule] = rulesOfOwnPorts(environment, node, [ownPort]);
   const inMesh = services.filter(({ location }) => location === 'internal');
   const named = rule?.spec.trafficPolicy === undefined ? undefined : rule;
   return {

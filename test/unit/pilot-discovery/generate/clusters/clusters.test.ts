@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Environment } from '../../../../../src/pilot-discovery/environment/environment.ts';
+import { viewer } from '../../../../../src/pilot-discovery/generate/view-of.ts';
 import { ClusterSchema } from '../../../../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { ClusterLoadAssignmentSchema } from '../../../../../src/shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import {
@@ -173,6 +175,44 @@ spec: { ingress: [{ port: { number: 9080, name: http, protocol: HTTP }, defaultE
       'inbound|9080||',
     );
     expect(JSON.stringify(cluster)).toContain(`"address":"${address}"`);
+  });
+});
+
+describe('the view of a proxy', () => {
+  const ownService = entry(
+    'own',
+    '{ hosts: [own.test], location: MESH_INTERNAL, resolution: STATIC, ports: [{ number: 80, name: http, protocol: HTTP, targetPort: 8080 }], endpoints: [{ address: 10.0.0.1, labels: { app: app } }] }',
+  );
+  const rule = (name: string, connections: number, more = '') =>
+    textOfKind('DestinationRule')(
+      name,
+      `{ host: own.test, ${more} trafficPolicy: { connectionPool: { tcp: { maxConnections: ${connections} } } } }`,
+    );
+
+  /** Returns a cluster in the second of two views of a proxy. */
+  function secondView(name: string, before: Environment, after: Environment) {
+    const { view } = viewer(() => undefined);
+    const [, second] = [before, after].map(
+      (environment, number) => view({ number, environment }, proxyAt()).cluster,
+    );
+    return saidBy(ClusterSchema, [...(second?.resources.values() ?? [])], name);
+  }
+
+  it('has the new pool of an own port, also if another rule is for the calls of the proxy', () => {
+    const calls = rule('calls', 5, 'workloadSelector: { matchLabels: { app: app } },');
+    const before = environmentOf(ownService + calls + rule('all', 8));
+    const after = { ...environmentOf(rule('all', 9), { before }), mesh: before.mesh };
+    expect(secondView('inbound|8080||', before, after)).toMatchObject({
+      circuit_breakers: { thresholds: [{ max_connections: 9 }] },
+    });
+  });
+
+  it('has the new timeout of the mesh, also if its Sidecar names no service', () => {
+    const before = environmentOf(textOfKind('Sidecar')('none', "{ egress: [{ hosts: ['~/*'] }] }"));
+    const after = { ...before, mesh: { ...before.mesh, connectTimeoutMs: 3_000 } };
+    expect(secondView('PassthroughCluster', before, after)).toMatchObject({
+      connect_timeout: '3s',
+    });
   });
 });
 
