@@ -108,10 +108,24 @@ const loadBalancers =
     members(value, lenient(place), [], (get) =>
       get('loadBalancer', (balancer, balancerPlace) =>
         members(balancer, balancerPlace, [], (balancerMember) =>
-          balancerMember('ingress', list(ingress(role), most.external)),
+          balancerMember('ingress', ingresses(role)),
         ),
       ),
     );
+
+/** Reads the first addresses: a load balancer may write one for each Node of a cluster. */
+const ingresses =
+  (role: Role): ReadMember<readonly string[]> =>
+  (value, place) => {
+    if (!Array.isArray(value) || value.length <= most.external)
+      return list(ingress(role))(value, place);
+    if (role === 'gateway')
+      warn(
+        place,
+        `it has ${value.length} entries: only the first ${most.external} are gateways of its network`,
+      );
+    return list(ingress(role))(value.slice(0, most.external), place);
+  };
 
 const ingress =
   (role: Role): ReadMember<string> =>

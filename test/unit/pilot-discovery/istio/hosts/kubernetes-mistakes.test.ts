@@ -16,6 +16,27 @@ const http = 'ports: [{ port: 80 }]';
 const many = (count: number, textOf: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => textOf(index)).join(', ');
 
+const crowded = (labels: string) =>
+  `${service(`type: LoadBalancer\n${http}`, `{ name: web, labels: { ${labels} } }`)}status: { loadBalancer: { ingress: [${many(65, (index) => `{ ip: 192.0.2.${index} }`)}] } }\n`;
+
+describe('a load balancer with more addresses than there may be gateways of a network', () => {
+  it.each([
+    ['a: b', []],
+    [
+      'topology.istio.io/network: east',
+      [
+        'warning 7 status.loadBalancer.ingress: it has 65 entries: only the first 64 are gateways of its network',
+      ],
+    ],
+  ])('leaves the Service with the label %s good', (labels, flaws) => {
+    const text = crowded(labels);
+    expect(flawsOf(text)).toEqual(flaws);
+    expect(readResources(text, place).resources).toMatchObject([
+      { spec: { external: { length: 64 } } },
+    ]);
+  });
+});
+
 describe('a mistake in a Service', () => {
   it.each([
     ['type: ClusterIP', '4 spec.ports: it is missing: at least one port'],
