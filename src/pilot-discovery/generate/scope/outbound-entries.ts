@@ -1,4 +1,4 @@
-import type { ServicePort } from '../../istio/hosts/service-entry.ts';
+import type { Protocol } from '../../istio/fields/values.ts';
 import type { ChainsOf, ConnectionChain } from './mesh-connections.ts';
 import type { BindingPlace, ListenerKind, OutboundBinding } from './outbound-bindings.ts';
 
@@ -44,112 +44,136 @@ export function outboundEntries(
   bindings: readonly OutboundBinding[],
   chainsOf: ChainsOf,
 ): OutboundEntry[] {
-  const entries = new Map<string, OutboundEntry>();
+  const entries = new Map<string, GrowingEntry>();
   for (const binding of bindings) {
     const name = `${binding.address}_${binding.port.number}`;
-    const [before, next] = [entries.get(name), entryOf(binding, chainsOf)];
-    if (before === undefined) entries.set(name, next);
-    else
-      entries.set(
-        name,
-        isBesides(before, binding)
-          ? withLeft(before, next)
-          : { ...before, left: [...before.left, binding] },
-      );
+    const entry = entries.get(name);
+    const chains = chainsOfBinding(binding, chainsOf);
+    if (entry === undefined) entries.set(name, new GrowingEntry(binding, chains));
+    else entry.add(binding, chains);
   }
-  return [...entries.values()];
+  return [...entries.values()].map((entry) => entry.entry());
 }
 
 /** Returns whether the server speaks first, as in istiod: MySQL greets, and so may Mongo. */
-const speaksFirst = ({ protocol }: ServicePort): boolean =>
-  protocol === 'mysql' || protocol === 'mongo';
+const speaksFirst = (protocol: Protocol): boolean => protocol === 'mysql' || protocol === 'mongo';
 
-/** Returns whether a connection may be for the entry or for the binding. */
-function isBesides({ chains }: OutboundEntry, { port }: OutboundBinding): boolean {
-  return chains.every(
-    ({ binding }) =>
-      binding.port.protocol === port.protocol || !(speaksFirst(binding.port) || speaksFirst(port)),
-  );
+/**
+ * An entry to which one binding after another is added. Thousands of services may share an address
+ * and a port, so adding one does not visit the chains of the others.
+ */
+class GrowingEntry {
+  #first: OutboundBinding;
+  #kind: ListenerKind;
+  #chains: OutboundChain[] = [];
+  #left: OutboundBinding[] = [];
+  readonly #protocols = new Set<Protocol>();
+  readonly #claimedMatches = new Set<string>();
+
+  constructor(first: OutboundBinding, chains: readonly OutboundChain[]) {
+    [this.#first, this.#kind] = [first, first.kind];
+    this.#push(chains);
+  }
+
+  entry(): OutboundEntry {
+    const { address, port, shared, place } = this.#first;
+    const [kind, chains, left] = [this.#kind, this.#chains, this.#left];
+    return { address, port: port.number, shared, place, kind, chains, left };
+  }
+
+  add(binding: OutboundBinding, chains: readonly OutboundChain[]): void {
+    if (!this.#isBesides(binding)) {
+      this.#left.push(binding);
+      return;
+    }
+    const [before, hasChain] = [this.#kind, this.#join(binding, chains)];
+    // All bindings of HTTP share the chain of the first.
+    const isServed = binding.kind === 'tcp' ? hasChain : this.#kind !== 'tcp';
+    if (!isServed) this.#left.push(binding);
+    if (before === 'tcp' && this.#kind !== 'tcp')
+      this.#left = this.#left.filter(({ kind }) => kind === 'tcp');
+  }
+
+  /** Returns whether a connection may be for the entry or for the binding. */
+  #isBesides({ port: { protocol } }: OutboundBinding): boolean {
+    return [...this.#protocols].every(
+      (other) => other === protocol || !(speaksFirst(other) || speaksFirst(protocol)),
+    );
+  }
+
+  /** Adds the chains of a binding; returns whether it has one of its own. */
+  #join(binding: OutboundBinding, chains: readonly OutboundChain[]): boolean {
+    const joining = joiningOf(this.#kind, this.#first.shared, binding.kind);
+    if (joining === 'nothing') return false;
+    this.#kind = this.#kind === binding.kind ? this.#kind : 'auto';
+    if (joining === 'last') return this.#push(chains);
+    if (joining === 'instead') {
+      [this.#first, this.#chains] = [binding, []];
+      this.#claimedMatches.clear();
+      this.#protocols.clear();
+      return this.#push(chains);
+    }
+    const http = this.#chains.splice(
+      this.#chains.findLastIndex(({ type }) => type === 'http'),
+      1,
+    );
+    const hasChain = this.#push(chains.filter(({ type }) => type === 'tcp'));
+    this.#chains.push(...http);
+    return hasChain;
+  }
+
+  /**
+   * Adds chains, except for matches that an earlier chain has: Envoy NACKs a listener with both.
+   * Returns whether one is left.
+   */
+  #push(chains: readonly OutboundChain[]): boolean {
+    const free = chains.flatMap((chain): readonly OutboundChain[] =>
+      chain.type === 'tcp' ? unclaimed(chain, this.#claimedMatches) : [chain],
+    );
+    for (const chain of free) {
+      this.#chains.push(chain);
+      this.#protocols.add(chain.binding.port.protocol);
+    }
+    return free.length > 0;
+  }
 }
 
 /**
- * Returns both entries as one, with the bindings that then have no chain. All bindings of HTTP
- * share the chain of the first.
+ * An entry takes none of the chains of a binding, all of them as its last ones, those that are not
+ * of HTTP before its chain of HTTP, or all of them instead of its own.
  */
-function withLeft(before: OutboundEntry, next: OutboundEntry): OutboundEntry {
-  const { chains, ...both } = joined(before, next);
-  const hasHttp = chains.some(({ type }) => type === 'http');
-  const isServed = (binding: OutboundBinding) =>
-    chains.some(
-      ({ binding: chainBinding, type }) =>
-        chainBinding === binding && (type === 'tcp' || binding.kind === 'http'),
-    ) ||
-    (binding.kind !== 'tcp' && hasHttp);
-  const all = [
-    ...before.left,
-    ...before.chains.map(({ binding }) => binding),
-    ...next.chains.map(({ binding }) => binding),
-  ];
-  return { ...both, chains, left: [...new Set(all)].filter((binding) => !isServed(binding)) };
+type Joining = 'nothing' | 'last' | 'before-http' | 'instead';
+
+function joiningOf(entry: ListenerKind, isShared: boolean, next: ListenerKind): Joining {
+  if (entry === 'http') {
+    if (next === 'http') return 'nothing';
+    if (isShared) return next === 'auto' ? 'nothing' : 'last';
+    return next === 'auto' ? 'instead' : 'nothing';
+  }
+  if (next === 'http') return isShared && entry === 'tcp' ? 'last' : 'nothing';
+  return entry === 'auto' && next === 'auto' ? 'before-http' : 'last';
 }
 
-/** Returns the listener of a single binding. */
-function entryOf(binding: OutboundBinding, chainsOf: ChainsOf): OutboundEntry {
-  const { address, port, kind, shared, place } = binding;
+/** Returns the chains of a single binding. */
+function chainsOfBinding(binding: OutboundBinding, chainsOf: ChainsOf): readonly OutboundChain[] {
+  const { kind, shared } = binding;
   const tcp =
     kind === 'http'
       ? []
-      : distinct(chainsOf(binding).map((chain): TcpChain => ({ ...chain, type: 'tcp', binding })));
+      : chainsOf(binding).map((chain): TcpChain => ({ ...chain, type: 'tcp', binding }));
   const http: OutboundChain = {
     type: 'http',
     binding,
     routeName: routeNameOf(binding),
     anyProtocol: kind === 'http' && !shared,
   };
-  const chains = kind === 'tcp' ? tcp : [...tcp, http];
-  return { address, port: port.number, shared, place, kind, chains, left: [] };
+  return kind === 'tcp' ? tcp : [...tcp, http];
 }
 
 /** Returns the name of the routes for HTTP: of a port, a service at a port, or a Unix socket. */
 function routeNameOf({ address, port, kind, shared, service }: OutboundBinding): string {
   if (port.number === 0) return address;
   return kind === 'auto' && !shared ? `${service.host}:${port.number}` : String(port.number);
-}
-
-function joined(entry: OutboundEntry, next: OutboundEntry): OutboundEntry {
-  if (entry.kind === 'http' && next.kind === 'http') return entry;
-  if (entry.kind === 'http') {
-    if (entry.shared)
-      return next.kind === 'auto'
-        ? entry
-        : { ...entry, kind: 'auto', chains: distinct([...entry.chains, ...next.chains]) };
-    return next.kind === 'auto' ? next : entry;
-  }
-  if (next.kind === 'http') {
-    return entry.shared && entry.kind === 'tcp'
-      ? { ...entry, kind: 'auto', chains: [...entry.chains, ...next.chains] }
-      : entry;
-  }
-  if (entry.kind === 'auto' && next.kind === 'auto') {
-    const tcp = distinct([...entry.chains, ...next.chains]).filter(({ type }) => type === 'tcp');
-    return { ...entry, chains: [...tcp, ...entry.chains.filter(({ type }) => type === 'http')] };
-  }
-  return {
-    ...entry,
-    kind: entry.kind === next.kind ? entry.kind : 'auto',
-    chains: distinct([...entry.chains, ...next.chains]),
-  };
-}
-
-/** Keeps the first of chains that match the same connections: Envoy NACKs a listener with both. */
-function distinct(chains: readonly OutboundChain[]): OutboundChain[] {
-  const claimedMatches = new Set<string>();
-  return chains.flatMap((chain): readonly OutboundChain[] => {
-    if (chain.type === 'tcp') return unclaimed(chain, claimedMatches);
-    const isFirst = !claimedMatches.has('http');
-    claimedMatches.add('http');
-    return isFirst ? [chain] : [];
-  });
 }
 
 /** Returns the part of a chain whose pairs of range and name no other chain has. */

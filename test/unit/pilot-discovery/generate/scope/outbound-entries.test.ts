@@ -5,6 +5,7 @@ import { plainChain } from '../../../../../src/pilot-discovery/generate/scope/me
 import { outboundEntries } from '../../../../../src/pilot-discovery/generate/scope/outbound-entries.ts';
 import { visibleServices } from '../../../../../src/pilot-discovery/generate/scope/visible-services.ts';
 import { environmentOf } from '../../../../support/generated.ts';
+import { growthRatio } from '../../../../support/growth-ratio.ts';
 
 /**
  * Returns an environment of services `NAME PROTOCOL [ADDRESS…]` on port 90, each older than the
@@ -26,17 +27,20 @@ spec: { hosts: [${name}.mesh], addresses: ${JSON.stringify(addresses)}, ports: [
   );
 }
 
-/** Returns for each listener its address, its chains, and the services that have none. */
-function entries(...services: readonly string[]): readonly string[] {
+function bindingsOf(...services: readonly string[]) {
   const builtEnvironment = environment(...services);
   const all = [...visibleServices(builtEnvironment, { namespace: 'default' }).values()];
-  const bindings = outboundBindings(
+  return outboundBindings(
     builtEnvironment,
     { addresses: ['10.0.0.1'], interception: 'redirect', ownPorts: [], bindable: 'any' },
     all,
     undefined,
   );
-  return outboundEntries(bindings, (binding) => [plainChain(binding)]).map(
+}
+
+/** Returns for each listener its address, its chains, and the services that have none. */
+function entries(...services: readonly string[]): readonly string[] {
+  return outboundEntries(bindingsOf(...services), (binding) => [plainChain(binding)]).map(
     ({ address, chains, left }) => {
       const inside = chains.map(({ type, binding }) =>
         type === 'http'
@@ -91,6 +95,21 @@ describe('services at one port', () => {
     ],
   ])('%s', (_, services, listeners) => {
     expect(entries(...services)).toEqual(listeners);
+  });
+
+  it.each(['TLS', 'TCP', 'MYSQL', ''])('of the protocol "%s" take a time for each', (protocol) => {
+    const entriesOf = (count: number) => {
+      const alike = bindingsOf(`a ${protocol}`);
+      const bindings = Array.from({ length: count }, (_, index) =>
+        alike.map((binding) => {
+          const host = `s${index}.mesh`;
+          const serverName = binding.serverName === '' ? '' : host;
+          return { ...binding, serverName, service: { ...binding.service, host } };
+        }),
+      ).flat();
+      return () => outboundEntries(bindings, (binding) => [plainChain(binding)]);
+    };
+    expect(growthRatio(entriesOf(200), entriesOf(1_600), 24)).toBeLessThan(24);
   });
 
   it('that have no listener are named, with who has it', () => {
