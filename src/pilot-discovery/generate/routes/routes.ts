@@ -93,9 +93,7 @@ function routesFor(
     const block = blockAt(scope, port);
     if (block === undefined) return [];
     if (host !== undefined) {
-      const serviceHosts = virtualHosts(node, block, rulesOf, port, { to: 'service', host }).filter(
-        (virtualHost) => virtualHost.name === name,
-      );
+      const serviceHosts = virtualHosts(node, block, rulesOf, port, { to: 'service', host });
       return encodedRoutes(
         name,
         serviceHosts.map(({ body }) => body),

@@ -4,6 +4,7 @@ import type { RouteSchema } from '../../../shared/proto/envoy/config/route/v3/ro
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import { encodedVirtualHost, type VirtualHost } from './encoded-virtual-host.ts';
 import { hashPolicyOf } from './hash-policy.ts';
+import { httpRules, httpRulesFor } from './http-rules.ts';
 import { memoTable } from '../scope/memo.ts';
 import { listenerKindOf } from '../scope/outbound-bindings.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
@@ -79,7 +80,7 @@ export function virtualHosts(
 ): VirtualHost[] {
   const atPort = servicesAt(services, port, requests);
   const named = namedDomains(requests, port);
-  const http = rules.filter(({ spec }) => spec.http.length > 0);
+  const http = requests.to === 'service' ? httpRulesFor(rules, requests.host) : httpRules(rules);
   // On port 80 a VirtualService applies even if none of its hosts is a service.
   const governed = rulesForHosts(http, atPort, port === 80);
   const plans: Plan[] = [];
@@ -114,7 +115,9 @@ export function virtualHosts(
       make: (domains) => plainHost(portService, rulesOf(portService.service.host), name, domains),
     });
   }
-  return distinct(plans, new Set(named([...atPort.keys()])));
+  const isFor = ({ name }: Plan): boolean =>
+    requests.to !== 'service' || name === `${requests.host}:${port}`;
+  return distinct(plans.filter(isFor), new Set(named([...atPort.keys()])));
 }
 
 /**
@@ -134,10 +137,10 @@ function servicesAt(
   requests: Requests,
 ): Map<string, PortService> {
   const portServices = new Map<string, PortService>();
-  for (const service of services.values()) {
-    if (requests.to === 'service' && service.host !== requests.host) continue;
-    const port = service.ports.find((servicePort) => servicePort.number === number);
-    if (port !== undefined)
+  const called = requests.to === 'service' ? [services.get(requests.host)] : services.values();
+  for (const service of called) {
+    const port = service?.ports.find((servicePort) => servicePort.number === number);
+    if (service !== undefined && port !== undefined)
       portServices.set(service.host, {
         service,
         port,

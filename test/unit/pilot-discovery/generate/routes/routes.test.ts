@@ -9,6 +9,7 @@ import {
   resourceText,
 } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
+import { growthRatio } from '../../../../support/growth-ratio.ts';
 
 /** Returns the route configurations of a proxy. */
 function routesFor(yaml: string, { mesh = '', metadata = '' } = {}): string {
@@ -130,4 +131,20 @@ a.mesh:90:
     });
     expect(routesOf(environment, gateway)).toEqual([]);
   });
+});
+
+it('takes a time for each service whose port has no protocol, whatever other rules there are', () => {
+  const routes = (count: number) => {
+    const texts = Array.from({ length: count }, (_, index) => {
+      const host = `s${index}.mesh`;
+      const spec = `{ hosts: [${host}], http: [{ route: [{ destination: { host: a.mesh } }] }] }`;
+      const addresses = `addresses: [240.0.${index >> 8}.${index & 255}]`;
+      const declared = service(host, `${addresses}, ports: [{ number: 80, name: p }]`);
+      return `${declared}${resourceText('VirtualService', `v${index}`, spec)}---\n`;
+    });
+    const environment = environmentOf(texts.join(''));
+    // Another MeshConfig: nothing that was made for the last one is used again.
+    return () => routesOf({ ...environment, mesh: { ...environment.mesh } }, proxyIn(''));
+  };
+  expect(growthRatio(routes(40), routes(480), 40)).toBeLessThan(40);
 });
