@@ -1,3 +1,4 @@
+import { firstIndexes } from './first-indexes.ts';
 import { below, list, needed, type ReadMember, warn, wrong } from './members.ts';
 
 /** The suites that Envoy knows and Istio accepts. Envoy NACKs a listener with any other. */
@@ -26,12 +27,13 @@ const knownSuites: ReadonlySet<string> = new Set([
  */
 export const cipherSuites: ReadMember<readonly string[]> = (value, place) => {
   const read = list(needed)(value, place);
+  const firsts = firstIndexes(read);
   const suites = read.filter((suite, index) => {
     const suitePlace = below(place, `[${index}]`);
     if (suite !== '' && !knownSuites.has(suite))
       warn(suitePlace, `'${suite}' is not known, and is left out`);
-    else if (read.indexOf(suite) !== index) warn(suitePlace, `'${suite}' is there twice`);
-    return knownSuites.has(suite) && read.indexOf(suite) === index;
+    else if (firsts.get(suite) !== index) warn(suitePlace, `'${suite}' is there twice`);
+    return knownSuites.has(suite) && firsts.get(suite) === index;
   });
   if (read.length > 0 && suites.length === 0)
     wrong(

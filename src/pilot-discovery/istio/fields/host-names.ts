@@ -1,5 +1,6 @@
 import { isIpAddress } from '../../../shared/text/host-port.ts';
 import { canonicalHost } from './canonical.ts';
+import { firstIndexes } from './first-indexes.ts';
 import { below, list, needed, type ReadMember, text, wrong } from './members.ts';
 
 /**
@@ -13,6 +14,7 @@ export function exportTo(namespace: string, nowhere: 'too' | 'not'): ReadMember<
     const alone = ['*', '~'].find((name) => names.includes(name));
     if (alone !== undefined && names.length > 1)
       wrong(place, `'${alone}' stands alone: leave the others out`);
+    const firsts = firstIndexes(names);
     names.forEach((name, index) => {
       const namePlace = below(place, `[${index}]`);
       if (name === '~' && nowhere === 'not')
@@ -22,7 +24,7 @@ export function exportTo(namespace: string, nowhere: 'too' | 'not'): ReadMember<
           namePlace,
           `'${name}' is not a namespace: name one, or '.' for its own, or '*' for all`,
         );
-      else if (names.indexOf(name) !== index) wrong(namePlace, `'${name}' is there twice`);
+      else if (firsts.get(name) !== index) wrong(namePlace, `'${name}' is there twice`);
     });
     return alone === '*' ? [] : names;
   };

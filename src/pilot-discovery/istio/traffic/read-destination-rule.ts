@@ -9,6 +9,7 @@ import type {
   Subset,
   TrafficPolicy,
 } from './destination-rule.ts';
+import { firstIndexes } from '../fields/first-indexes.ts';
 import { exportTo, hostName, subsetName } from '../fields/host-names.ts';
 import { matchLabels, selector } from '../fields/match-labels.ts';
 import { tunnel } from './read-tunnel.ts';
@@ -30,7 +31,6 @@ import {
   port,
   type ReadMember,
   refuseIfEmpty,
-  warn,
   whole,
   wrong,
 } from '../fields/members.ts';
@@ -199,8 +199,9 @@ export function readDestinationRule(namespace: string): ReadMember<DestinationRu
   return (value, place) =>
     members(value, place, [], (get, has) => {
       const subsets = get('subsets', list(subset));
+      const firsts = firstIndexes(subsets.map(({ name }) => name));
       subsets.forEach(({ name }, index) => {
-        if (name !== '' && subsets.findIndex((candidate) => candidate.name === name) !== index)
+        if (name !== '' && firsts.get(name) !== index)
           wrong(below(place, `subsets[${index}].name`), `'${name}' is there twice`);
       });
       const workloadSelector = get('workloadSelector', selector('matchLabels'));

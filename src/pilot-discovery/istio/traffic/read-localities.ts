@@ -1,4 +1,5 @@
 import type { Failover, LocalitySettings, ZoneSettings } from './destination-rule.ts';
+import { firstOverlaps } from '../fields/first-overlaps.ts';
 import {
   below,
   boolean,
@@ -104,23 +105,23 @@ const region: ReadMember<string> = (value, place) => {
   return read;
 };
 
+/** Returns a text with which all localities within a locality begin. */
+function beginningOf(locality: string): string {
+  const prefix = locality.replace(/\/?\*$/, '');
+  return prefix === '' ? '' : `${prefix}/`;
+}
+
 /** Checks `region/zone/subzone`, whose last part may be `*`. No locality may be within another. */
 function checkPlaces(places: readonly (readonly [locality: string, place: Place])[]): void {
+  const earlier = firstOverlaps(places.map(([locality]) => beginningOf(locality)));
   places.forEach(([locality, place], index) => {
     if (
       locality.slice(0, -1).includes('*') ||
       (locality.endsWith('*') && locality !== '*' && !locality.endsWith('/*'))
     )
       wrong(place, `'${locality}' has a * that is not its last part`);
-    const before = places
-      .slice(0, index)
-      .find(([earlier]) => isPlaceWithin(locality, earlier) || isPlaceWithin(earlier, locality));
+    const before = places[earlier[index] ?? -1];
     if (before !== undefined)
       wrong(place, `'${locality}' and '${before[0]}' overlap: leave one out`);
   });
-}
-
-function isPlaceWithin(inner: string, outer: string): boolean {
-  const prefix = outer.replace(/\/?\*$/, '');
-  return prefix === '' || inner === prefix || inner.startsWith(`${prefix}/`);
 }

@@ -1,3 +1,4 @@
+import { firstOverlaps } from '../fields/first-overlaps.ts';
 import { headerFlaw, isHeaderName } from '../fields/header-format.ts';
 import { exportTo, gatewayName, hostName } from '../fields/host-names.ts';
 import {
@@ -37,7 +38,7 @@ import type {
   Rewrite,
   VirtualService,
 } from './virtual-service.ts';
-import { isWithin } from '../fields/wildcard-host.ts';
+import { endOf } from '../fields/wildcard-host.ts';
 
 const values: ReadMember<Readonly<Record<string, string>>> = (value, place) => {
   const read = texts(value, place);
@@ -268,10 +269,9 @@ export function readVirtualService(namespace: string): ReadMember<VirtualService
   return (value, place) =>
     members(value, place, [], (get) => {
       const hosts = get('hosts', list(hostName('too')));
+      const earlier = firstOverlaps(hosts.map(endOf));
       hosts.forEach((host, index) => {
-        const before = hosts
-          .slice(0, index)
-          .find((earlier) => isWithin(host, earlier) || isWithin(earlier, host));
+        const before = hosts[earlier[index] ?? -1];
         const reason =
           before === host
             ? `'${host}' is there twice`

@@ -23,7 +23,7 @@ import type {
   TlsMatch,
   TlsRoute,
 } from './virtual-service.ts';
-import { isWithin } from '../fields/wildcard-host.ts';
+import { covers } from '../fields/wildcard-host.ts';
 
 const range: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
@@ -96,10 +96,11 @@ export const tlsRoute: ReadMember<TlsRoute> = (value, place) =>
 
 /** Checks that names in TLS are within the hosts of their VirtualService. */
 export function checkNames(tls: readonly TlsRoute[], hosts: readonly string[], place: Place): void {
+  const isCovered = covers(hosts);
   tls.forEach(({ match }, index) => {
     match.forEach(({ sniHosts }, number) => {
       sniHosts.forEach((name, nameIndex) => {
-        if (name !== '' && !hosts.some((host) => isWithin(name, host)))
+        if (name !== '' && !isCovered(name))
           wrong(
             below(place, `tls[${index}].match[${number}].sniHosts[${nameIndex}]`),
             `'${name}' is not within the hosts of the VirtualService`,

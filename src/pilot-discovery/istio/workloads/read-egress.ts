@@ -1,6 +1,7 @@
 import { isIpAddress } from '../../../shared/text/host-port.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { canonicalAddress } from '../fields/canonical.ts';
+import { firstIndexes } from '../fields/first-indexes.ts';
 import { isHttp } from '../fields/is-http.ts';
 import { hostName, isLabel, isPartialWildcard } from '../fields/host-names.ts';
 import {
@@ -100,21 +101,19 @@ const isHttpPort = ({ protocol }: EgressPort): boolean =>
 
 const textOf = ({ namespace, host }: EgressHost): string => `${namespace}/${host}`;
 
-/** Returns whether one host of a block makes another one needless. */
-const includes = (wide: EgressHost, narrow: EgressHost): boolean =>
-  wide.host === '*' &&
-  textOf(wide) !== textOf(narrow) &&
-  (wide.namespace === '*' || wide.namespace === narrow.namespace);
-
 function checkHosts(hosts: readonly EgressHost[], place: Place): void {
-  const names = hosts.map(textOf);
+  const firsts = firstIndexes(hosts.map(textOf));
   hosts.forEach((host, index) => {
     if (host.host === '') return;
     const hostPlace = below(place, `[${index}]`);
-    const wide = hosts.find((other) => includes(other, host));
-    if (names.indexOf(textOf(host)) !== index) warn(hostPlace, `'${textOf(host)}' is there twice`);
+    const name = textOf(host);
+    // One of these hosts makes the host needless.
+    const [wide] = ['*/*', `${host.namespace}/*`]
+      .filter((other) => other !== name && firsts.has(other))
+      .sort((a, b) => (firsts.get(a) ?? 0) - (firsts.get(b) ?? 0));
+    if (firsts.get(name) !== index) warn(hostPlace, `'${name}' is there twice`);
     else if (wide !== undefined)
-      warn(hostPlace, `'${textOf(wide)}' includes '${textOf(host)}': leave one of them out`);
+      warn(hostPlace, `'${wide}' includes '${name}': leave one of them out`);
   });
 }
 
@@ -147,11 +146,12 @@ export const egresses: ReadMember<readonly Egress[]> = (value, place) => {
   const listenerOf = ({ port, bind }: Egress) =>
     port === undefined ? undefined : port.number === 0 ? bind : String(port.number);
   const listeners = blocks.map(listenerOf);
+  const firsts = firstIndexes(listeners);
   listeners.forEach((listener, index) => {
     const blockPlace = below(place, `[${index}]`);
     if (listener === undefined && index < blocks.length - 1)
       wrong(blockPlace, 'it is for all ports: give it a port, or make it the last one');
-    else if (listener !== undefined && listeners.indexOf(listener) !== index)
+    else if (listener !== undefined && firsts.get(listener) !== index)
       wrong(
         listener.startsWith(unix)
           ? below(blockPlace, 'bind')

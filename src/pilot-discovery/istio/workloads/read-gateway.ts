@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { canonicalAddress } from '../fields/canonical.ts';
 import type { Gateway, GatewayHost, GatewayPort, GatewayServer } from './gateway.ts';
+import { firstIndexes } from '../fields/first-indexes.ts';
 import { hostName, isLabel, isPartialWildcard } from '../fields/host-names.ts';
 import {
   below,
@@ -126,8 +127,9 @@ export function readGateway(namespace: string): ReadMember<Gateway> {
       const servers = get('servers', list(server(namespace)));
       if (servers.length === 0)
         wrong(below(place, 'servers'), 'it is missing: at least one server');
+      const firsts = firstIndexes(servers.map((read) => read.port.name));
       servers.forEach(({ port: { name } }, index) => {
-        if (name !== '' && servers.findIndex((other) => other.port.name === name) !== index)
+        if (name !== '' && firsts.get(name) !== index)
           wrong(
             below(place, `servers[${index}].port.name`),
             `'${name}' is there twice: HTTPS routes have the name of their port, so each needs its own`,

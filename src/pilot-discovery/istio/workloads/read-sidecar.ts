@@ -1,6 +1,7 @@
 import { orClosed } from '../fields/closable.ts';
 import { parseHostPort, portNumber } from '../../../shared/text/host-port.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
+import { firstIndexes } from '../fields/first-indexes.ts';
 import { isLabel } from '../fields/host-names.ts';
 import { selector } from '../fields/match-labels.ts';
 import {
@@ -90,8 +91,9 @@ const outboundPolicy: ReadMember<OutboundPolicy> = (value, place) =>
 export const readSidecar: ReadMember<Sidecar> = (value, place) =>
   members(value, place, [], (get) => {
     const ports = get('ingress', list(ingress));
+    const firsts = firstIndexes(ports.map(({ port }) => port.number));
     ports.forEach(({ port }, index) => {
-      if (ports.findIndex((candidate) => candidate.port.number === port.number) !== index)
+      if (firsts.get(port.number) !== index)
         wrong(below(place, `ingress[${index}].port.number`), `${port.number} is there twice`);
     });
     const policy = get('outboundTrafficPolicy', (inner, policyPlace) =>

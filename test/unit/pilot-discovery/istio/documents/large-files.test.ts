@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as yaml from 'yaml';
 import { readMeshConfig } from '../../../../../src/pilot-discovery/istio/mesh/read-mesh-config.ts';
 import {
+  readObject,
   readResources,
   readResourcesInSteps,
 } from '../../../../../src/pilot-discovery/istio/documents/read-resources.ts';
@@ -98,6 +99,61 @@ describe('a resource', () => {
     };
     const reading = readResources(entry(bad), place);
     expect([reading.resources.length, reading.flaws.at(-1)?.severity]).toEqual([0, 'error']);
+  });
+});
+
+describe('a list of a resource', () => {
+  const names = (count: number, textOf: (index: number) => string) => times(count).map(textOf);
+  const route = [{ destination: { host: 'a.mesh' } }];
+
+  it.each<[field: string, kind: string, specOf: (count: number) => object]>([
+    [
+      'distribute[].to',
+      'DestinationRule',
+      (count) => {
+        const to = Object.fromEntries(names(count, (index) => `r/z${index}`).map((z) => [z, 1]));
+        const localityLbSetting = { distribute: [{ from: 'r/z', to }] };
+        return { host: 'a.mesh', trafficPolicy: { loadBalancer: { localityLbSetting } } };
+      },
+    ],
+    [
+      'subsets',
+      'DestinationRule',
+      (count) => ({
+        host: 'a.mesh',
+        subsets: names(count, (index) => `v${index}`).map((name) => ({ name })),
+      }),
+    ],
+    [
+      'exportTo',
+      'DestinationRule',
+      (count) => ({ host: 'a.mesh', exportTo: names(count, (index) => `n${index}`) }),
+    ],
+    [
+      'hosts',
+      'VirtualService',
+      (count) => ({ hosts: names(count, (index) => `h${index}.mesh`), http: [{ route }] }),
+    ],
+    [
+      'sniHosts',
+      'VirtualService',
+      (count) => {
+        const hosts = names(count, (index) => `h${index}.mesh`);
+        return { hosts, tls: [{ match: [{ sniHosts: hosts.toReversed() }], route }] };
+      },
+    ],
+    [
+      'egress[].hosts',
+      'Sidecar',
+      (count) => ({ egress: [{ hosts: names(count, (index) => `./h${index}.mesh`) }] }),
+    ],
+  ])('costs by its length: %s', (_, kind, specOf) => {
+    const read = (count: number) => {
+      const apiVersion = 'networking.istio.io/v1';
+      const object = { apiVersion, kind, metadata: { name: 'a' }, spec: specOf(count) };
+      return () => readObject(object, place);
+    };
+    expect(growthRatio(read(500), read(16_000), 128)).toBeLessThan(128);
   });
 });
 
