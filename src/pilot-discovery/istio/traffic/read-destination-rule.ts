@@ -31,6 +31,7 @@ import {
   port,
   type ReadMember,
   refuseIfEmpty,
+  warn,
   whole,
   wrong,
 } from '../fields/members.ts';
@@ -172,9 +173,20 @@ const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
         }),
       ),
     );
+    const firsts = firstIndexes(ports.map(([number]) => number));
+    // As in istiod, the first settings of a port apply.
+    const settings = ports.filter(([number], index) => {
+      const isFirst = firsts.get(number) === index;
+      if (!isFirst && number !== 0)
+        warn(
+          below(place, `portLevelSettings[${index}].port.number`),
+          `${number} is there twice: only the first settings apply`,
+        );
+      return isFirst;
+    });
     return {
       ...policyOf(get),
-      portLevelSettings: new Map(ports),
+      portLevelSettings: new Map(settings),
       tunnel: get('tunnel', maybe(tunnel)),
       proxyProtocol: get('proxyProtocol', maybe(proxyProtocol)),
       retryBudget: get('retryBudget', maybe(retryBudget)),

@@ -5,7 +5,8 @@ import {
   proxyProtocolFor,
   retryBudgetFor,
 } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
-import { canonical, specIn } from '../../../../support/golden.ts';
+import { readResources } from '../../../../../src/pilot-discovery/istio/documents/read-resources.ts';
+import { canonical, resourceText, specIn } from '../../../../support/golden.ts';
 
 const rule = specIn(
   'DestinationRule',
@@ -53,6 +54,30 @@ describe('what a DestinationRule says of a port and a subset', () => {
     [81, 'unknown', '{ balancer: random, tls: disable, outliers: 5000 }'],
   ])('port %i, subset "%s": %s', (port, subset, policy) => {
     expect(policyAt(port, subset)).toBe(canonical(policy));
+  });
+
+  it('is in the first settings of a port, as in istiod, and a warning names the others', () => {
+    const settings = ['RANDOM', 'ROUND_ROBIN'].map(
+      (simple) => `{ port: { number: 80 }, loadBalancer: { simple: ${simple} } }`,
+    );
+    const { resources, flaws } = readResources(
+      resourceText(
+        'DestinationRule',
+        'a',
+        `{ host: a.mesh, trafficPolicy: { portLevelSettings: [${settings.join(', ')}] } }`,
+      ),
+      { source: 'test', path: 'test.yaml', defaultNamespace: 'default' },
+    );
+    const [twice] = resources;
+    if (twice?.kind !== 'DestinationRule') throw new Error('it is refused');
+    expect(policyFor(twice.spec, 80, '').loadBalancer?.policy.type).toBe('random');
+    expect(flaws).toMatchObject([
+      {
+        field: 'spec.trafficPolicy.portLevelSettings[1].port.number',
+        reason: '80 is there twice: only the first settings apply',
+        severity: 'warning',
+      },
+    ]);
   });
 
   it('is nothing without a rule', () => {
