@@ -69,7 +69,8 @@ function reviewed(
       `the Kubernetes API does not accept the token: ${textOf(memberOf(status, 'error'))}`,
     );
   // An API that does not know audiences leaves them out.
-  if (!listOf(memberOf(status, 'audiences')).some((name) => audiences.includes(String(name))))
+  const reviewedFor = listOf(memberOf(status, 'audiences'));
+  if (!audiences.some((name) => reviewedFor.includes(name)))
     return unauthenticated(`the token is for none of the audiences ${audiences.join(', ')}`);
   const user = memberOf(status, 'user');
   const name = textOf(memberOf(user, 'username'));

@@ -161,9 +161,10 @@ function watchEvent(state: FollowState, value: unknown, random: number): Next {
       readonly message?: unknown;
     };
     const status = typeof code === 'number' ? code : 500;
+    const text = typeof message === 'string' ? message : 'an error without a message';
     return failed(
       state,
-      { reason: `the watch says: ${String(message).slice(0, 200)}`, status, pause: 0 },
+      { reason: `the watch says: ${text.slice(0, 200)}`, status, pause: 0 },
       random,
     );
   }

@@ -1,4 +1,6 @@
 import { concatMap, map, type Observable, of } from 'rxjs';
+import { isObject } from '../text/is-object.ts';
+import { ownMember } from '../text/own-member.ts';
 import type { KubeFailure } from './failure.ts';
 import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import { type Decode, decodeJson, decodeSecrets } from './kube-object.ts';
@@ -36,10 +38,7 @@ export function findResource(api: KubeApi, kind: string): Observable<ResourceLoo
   return api.get(base).pipe(
     concatMap((answer) => {
       if (!answer.ok) return of(answer);
-      const { preferredVersion } = answer.value as {
-        readonly preferredVersion?: { readonly version?: unknown };
-      };
-      const preferred = preferredVersion?.version;
+      const preferred = memberOf(memberOf(answer.value, 'preferredVersion'), 'version');
       return typeof preferred === 'string'
         ? resourceIn(`${base}/${encodeURIComponent(preferred)}`)
         : of(none(`its answer about ${group} is not a group of the API`));
@@ -49,30 +48,28 @@ export function findResource(api: KubeApi, kind: string): Observable<ResourceLoo
 
 function chosen(answer: KubeAnswer, base: string, name: string, group: string): ResourceLookup {
   if (!answer.ok) return answer;
-  const { resources } = answer.value as { readonly resources?: unknown };
+  const resources = memberOf(answer.value, 'resources');
   if (!Array.isArray(resources)) return none(`its answer about ${base} is not a list of resources`);
-  const topResources = (resources as readonly Readonly<Record<string, unknown>>[]).filter(
-    (resource) => typeof resource['name'] === 'string' && !resource['name'].includes('/'),
-  );
+  const topResources = resources.filter(isTopResource);
   const wanted = name.toLowerCase();
   const match = topResources.find((resource) =>
-    [resource['kind'], resource['name'], resource['singularName']].some(
-      (spelling) => String(spelling).toLowerCase() === wanted,
+    [resource.kind, resource.name, resource['singularName']].some(
+      (spelling) => typeof spelling === 'string' && spelling.toLowerCase() === wanted,
     ),
   );
   if (match === undefined) {
     const hint =
       group === ''
         ? `name its group too, as in Deployment.apps`
-        : `it has ${topResources.map((resource) => String(resource['kind'])).join(', ')}`;
+        : `it has ${topResources.map(({ kind }) => kind).join(', ')}`;
     return none(`${base} has no kind '${name}': ${hint}`);
   }
-  const plural = String(match['name']);
+  const plural = match.name;
   const decode = base === '/api/v1' && plural === 'secrets' ? decodeSecrets : decodeJson;
   return {
     ok: true,
     value: {
-      kind: String(match['kind']),
+      kind: match.kind,
       base,
       plural,
       isNamespaced: match['namespaced'] === true,
@@ -80,6 +77,20 @@ function chosen(answer: KubeAnswer, base: string, name: string, group: string): 
     },
   };
 }
+
+interface TopResource extends Readonly<Record<string, unknown>> {
+  readonly name: string;
+  readonly kind: string;
+}
+
+const isTopResource = (value: unknown): value is TopResource =>
+  isObject(value) &&
+  typeof value['kind'] === 'string' &&
+  typeof value['name'] === 'string' &&
+  !value['name'].includes('/');
+
+const memberOf = (value: unknown, name: string): unknown =>
+  isObject(value) ? ownMember(value, name) : undefined;
 
 /** Returns the failure of an answer that is of no use. */
 function none(reason: string): ResourceLookup {

@@ -52,7 +52,7 @@ export const identity: readonly PlacedMutant[] = [
   {
     id: 'identity/token-audience',
     file: 'pilot-discovery/identity/review-by-api.ts',
-    find: 'audiences.includes(String(name))',
+    find: 'reviewedFor.includes(name)',
     replace: 'name !== undefined',
   },
   {
