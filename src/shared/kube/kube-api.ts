@@ -177,7 +177,7 @@ const watching =
       ? watched(message, decode).pipe(
           timeout({ each: silence, scheduler, with: () => of<WatchSign>({ type: 'silent' }) }),
         )
-      : refusal(where, message).pipe(map(refusedSign));
+      : refusal(where, message, scheduler).pipe(map(refusedSign));
 
 interface ExpectedAnswer extends Required<Pick<WriteOptions, 'decode'>> {
   /** The statuses of a good answer. */
@@ -203,7 +203,7 @@ const answered =
           attentiveTimeout(answerLimit, scheduler),
           map((body) => ({ ok: true, value: decode(body) })),
         )
-      : refusal(where, message, forbidden).pipe(map(unanswered));
+      : refusal(where, message, scheduler, forbidden).pipe(map(unanswered));
 
 /** Returns a request with the object to write, if there is one. */
 function withBody(question: HttpQuestion, written: Written | undefined): HttpQuestion {
@@ -215,10 +215,12 @@ function withBody(question: HttpQuestion, written: Written | undefined): HttpQue
 function refusal(
   where: string,
   message: IncomingMessage,
+  scheduler: SchedulerLike,
   forbidden?: string,
 ): Observable<KubeFailure> {
   const { statusCode = 0, headers } = message;
   return bodyOf(message, largest.refusal).pipe(
+    attentiveTimeout(answerLimit, scheduler),
     map((body) =>
       refused(where, { status: statusCode, headers, body: body.toString() }, forbidden),
     ),

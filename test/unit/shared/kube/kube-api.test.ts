@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { lastValueFrom, take } from 'rxjs';
+import { lastValueFrom, type Observable, take } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { certificateAuthority, type CertificateAuthority } from '../../../../demo/certificates.ts';
 import type { KubeAccess } from '../../../../src/shared/kube/access.ts';
@@ -142,6 +142,29 @@ describe('a question to the API', () => {
       await eventually(() => vi.getTimerCount() === 1);
       vi.advanceTimersByTime(30_000);
       expect(await given).toMatchObject({ failure: { reason: `${url}: nothing within 30 s` } });
+    },
+  );
+
+  it.each(['get', 'watch'] as const)(
+    'waits 30 s at most for the text of a refusal (%s)',
+    async (method) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const requested = new Promise((done) => {
+        answer = (_, response) => {
+          response.writeHead(429, { 'content-length': 9 }).write('a', done);
+        };
+      });
+      const answers: unknown[] = [];
+      const given = new Promise<void>((complete, error) => {
+        const answer$: Observable<unknown> = api()[method]('/');
+        answer$.subscribe({ next: (value) => answers.push(value), complete, error });
+      });
+      await requested;
+      // The timer of the head ends when the head arrives.
+      await new Promise((done) => setTimeout(done, 200));
+      vi.advanceTimersByTime(30_000);
+      await given;
+      expect(answers).toMatchObject([{ failure: { reason: `${url}: nothing within 30 s` } }]);
     },
   );
 
