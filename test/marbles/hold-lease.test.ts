@@ -1,4 +1,5 @@
 import {
+  bufferTime,
   defer,
   delay,
   ignoreElements,
@@ -163,6 +164,38 @@ describe('holdLease', () => {
       const lease = leaseApi();
       lease.answerAfter(11_000);
       m.expectObservable(instance$(lease, 'a'), '^ 30s !').toBe('', values);
+    }),
+  );
+
+  it(
+    'is elected again after a long outage, also without another instance',
+    marbles((m) => {
+      const lease = leaseApi();
+      const away$ = merge(
+        after$(5_000, () => lease.become('away')),
+        after$(60_000, () => lease.become('up')),
+      );
+      const elected$ = merge(instance$(lease, 'a'), away$).pipe(
+        bufferTime(120_000),
+        map((events) => events.join()),
+      );
+      m.expectObservable(elected$, '^ 121s !').toBe('120s e', {
+        e: 'a elected,a resigned,a elected',
+      });
+    }),
+  );
+
+  it(
+    'is elected after its answer came too late, when the lease was not renewed for 15 s',
+    marbles((m) => {
+      const lease = leaseApi();
+      lease.answerAfter(11_000);
+      const soon$ = after$(20_000, () => lease.answerAfter(1));
+      const elected$ = merge(instance$(lease, 'a'), soon$).pipe(
+        bufferTime(90_000),
+        map((events) => events.join()),
+      );
+      m.expectObservable(elected$, '^ 91s !').toBe('90s e', { e: 'a elected' });
     }),
   );
 

@@ -64,6 +64,8 @@ export type ElectionNews =
 export interface ElectionState {
   readonly role: 'follows' | 'leads' | 'gives-back' | 'left';
   readonly lease: SeenLease | undefined;
+  /** The version that was read last: how long it stays the same is measured. */
+  readonly observed: string | undefined;
   /** The version that was not renewed in time. */
   readonly unrenewed: string | undefined;
   /** The numbers of the last write, the last good one, and the last whose deadline is over. */
@@ -80,6 +82,7 @@ export interface ElectionState {
 export const notElected: ElectionState = {
   role: 'follows',
   lease: undefined,
+  observed: undefined,
   unrenewed: undefined,
   attempt: 0,
   succeeded: 0,
@@ -148,9 +151,10 @@ function afterReading(state: ElectionState, lease: SeenLease | undefined, random
   const answered = { ...state, lease, failures: 0, reported: undefined };
   if (lease === undefined) return [answered, [wait(leaseTimes.pause, random)]];
   if (lease.holder === '' || lease.version === state.unrenewed) return write(answered, 'take');
-  const isKnown = lease.version === state.lease?.version;
-  const observe: ElectionEffect = { type: 'observe', version: lease.version };
-  return [answered, [...(isKnown ? [] : [observe]), wait(leaseTimes.pause, random)]];
+  const { version } = lease;
+  const observe: readonly ElectionEffect[] =
+    version === state.observed ? [] : [{ type: 'observe', version }];
+  return [{ ...answered, observed: version }, [...observe, wait(leaseTimes.pause, random)]];
 }
 
 /** An answer that comes after its deadline elects nobody: the lease may have another holder. */
