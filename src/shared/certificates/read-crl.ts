@@ -77,6 +77,7 @@ function readCrl(bytes: Uint8Array): Crl | string {
   const begin = timeIn(thisUpdate);
   const end = timeIn(others[0]);
   if (issuer?.tag !== tags.sequence || begin === undefined) return malformed;
+  if (end === undefined && isTime(others[0])) return malformed;
   const entries = inside(others.find(({ tag }) => tag === tags.sequence)).map(inside);
   const extensions = extensionsIn(inside(others.find(({ tag }) => tag === extensionsTag))[0]);
   // Envoy does not accept an empty list of extensions.
@@ -109,6 +110,9 @@ const extensionsIn = (list: DerElement | undefined): readonly (readonly DerEleme
 
 const isCritical = (parts: readonly DerElement[]): boolean =>
   parts.some(({ tag, content }) => tag === tags.boolean && content[0] !== 0);
+
+const isTime = (element: DerElement | undefined): boolean =>
+  element?.tag === tags.generalizedTime || element?.tag === tags.utcTime;
 
 /** Returns a time in ms since 1970; undefined if the element is not a time. */
 function timeIn(element: DerElement | undefined): number | undefined {
