@@ -101,7 +101,9 @@ function excess(whose: string, most: number): string {
 
 /** Counts the bytes of all unfinished messages, and of those of each connection. */
 function unfinishedMessages() {
-  const begun = new Map<ServerHttp2Stream, Begun>(); // in the order in which the messages began
+  // A stream that is closed no longer has its session.
+  type Counted = Begun & { readonly session: Http2Session | undefined };
+  const begun = new Map<ServerHttp2Stream, Counted>(); // in the order in which the messages began
   const ofSessions = new WeakMap<Http2Session, number>();
   let allBytes = 0;
   return {
@@ -109,11 +111,12 @@ function unfinishedMessages() {
     allBytes: () => allBytes,
     /** Notes the progress of a message; returns the bytes of its connection. */
     note(stream: ServerHttp2Stream, { call, progress }: Begun): number {
-      const more = progress.received - (begun.get(stream)?.progress.received ?? 0);
+      const before = begun.get(stream);
+      const more = progress.received - (before?.progress.received ?? 0);
+      const session = before?.session ?? stream.session;
       if (progress.received === 0) begun.delete(stream);
-      else begun.set(stream, { call, progress });
+      else begun.set(stream, { call, progress, session });
       allBytes += more;
-      const { session } = stream;
       if (session === undefined) return 0;
       const connectionBytes = (ofSessions.get(session) ?? 0) + more;
       ofSessions.set(session, connectionBytes);

@@ -117,6 +117,20 @@ describe('boundedMessages', () => {
     await expect.poll(() => received.length).toBe(2);
   });
 
+  it('no longer counts the bytes of a stream that the client has reset', async () => {
+    const session = connected();
+    for (let count = 0; count < 3; count += 1) {
+      const reset = openStream(session, path);
+      reset.write(message(90_000, 60_000));
+      await arrived(reset);
+      reset.close(8); // CANCEL
+      await once(reset, 'close');
+    }
+    openStream(session, path).write(message(90_000));
+    await expect.poll(() => received).toEqual([90_000]);
+    expect(reasons).toEqual([]);
+  });
+
   it('takes any number of messages that are finished', async () => {
     const stream = openStream(connected(), path);
     for (let count = 0; count < 20; count += 1) stream.write(message(90_000));
