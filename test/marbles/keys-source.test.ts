@@ -139,6 +139,27 @@ describe('the source of keys', () => {
     ]);
   });
 
+  const patient = (timeoutMs: number): KeysRequest => ({
+    others: 'synced',
+    wanted: new Map([
+      ['keys https://a', { from: { ...from('a'), timeoutMs }, users: [user('a')] }],
+    ]),
+  });
+
+  it('is synced 10 s after the others, however long a rule waits for its issuer', () => {
+    expect(timedEvents([[0, patient(30_000)]], { a: [[20_000, '1']] }, minute)).toEqual([
+      '10000 synced',
+      '20000 keys a=1',
+    ]);
+  });
+
+  it('waits a minute at most for an answer', () => {
+    expect(timedEvents([[0, patient(1_000 * 3_600_000)]], { a: [[70_000, '1']] }, 61_000)).toEqual([
+      '10000 synced',
+      '60000 flaws a: the keys cannot be fetched: there is no answer within 60000 ms; each token of the issuer is refused',
+    ]);
+  });
+
   const failing = Array.from({ length: 9 }, (): Answer => [0, undefined]);
 
   it('waits 10 s at most between tries while there are no keys', () => {

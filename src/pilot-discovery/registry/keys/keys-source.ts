@@ -12,7 +12,10 @@ import {
   scan,
   type SchedulerLike,
   startWith,
+  switchMap,
+  take,
   takeUntil,
+  timer,
 } from 'rxjs';
 import type { FetchedKeys } from '../../environment/fetched-keys.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
@@ -41,7 +44,12 @@ export interface KeysRequest {
 
 type Sign =
   | { readonly type: 'request'; readonly request: KeysRequest }
-  | { readonly type: 'fetched'; readonly id: string; readonly result: KeysAnswer };
+  | { readonly type: 'fetched'; readonly id: string; readonly result: KeysAnswer }
+  /** The other sources were synced a while ago. */
+  | { readonly type: 'overdue' };
+
+/** How long the other sources are synced until this one is synced without all keys, in ms. */
+const patience = 10_000;
 
 interface FetchState {
   /** The last keys that could be fetched. */
@@ -73,7 +81,8 @@ const nothing: State = {
 /**
  * Fetches the keys that rules need: at once, then every 20 minutes. After a failure it tries again
  * soon, and the previous keys stay. It is synced once the other sources are synced and each address
- * was tried. Cold; never completes before `request$`, never errors.
+ * was tried, or 10 s after the other sources: a slow issuer must not keep the whole mesh waiting.
+ * Cold; never completes before `request$`, never errors.
  */
 export function keysSource(
   request$: Observable<KeysRequest>,
@@ -97,7 +106,17 @@ export function keysSource(
           ),
         ),
       );
-      return merge(shared$.pipe(map((request): Sign => ({ type: 'request', request }))), fetched$);
+      const overdue$ = shared$.pipe(
+        filter(({ others }) => others === 'synced'),
+        take(1),
+        switchMap(() => timer(patience, scheduler)),
+        map((): Sign => ({ type: 'overdue' })),
+      );
+      return merge(
+        shared$.pipe(map((request): Sign => ({ type: 'request', request }))),
+        fetched$,
+        overdue$,
+      );
     }),
     scan(reduceKeys, nothing),
     mergeMap(({ events }) => events),
@@ -127,7 +146,8 @@ function reduceKeys(state: State, sign: Sign): State {
   );
   const flaws =
     JSON.stringify(state.flaws) === JSON.stringify(currentFlaws) ? state.flaws : currentFlaws;
-  const isTried = [...request.wanted.keys()].every((id) => outcomes.has(id));
+  const isTried =
+    sign.type === 'overdue' || [...request.wanted.keys()].every((id) => outcomes.has(id));
   const isSynced = state.isSynced || (request.others === 'synced' && isTried);
   const source = keysSourceName;
   const events: readonly StoreEvent[] = [
