@@ -100,7 +100,7 @@ export function consulSource(options: ConsulSourceOptions): Observable<StoreEven
           times: { wait: connections === 'shared' ? wait.shared : wait.usual, place$ },
         },
         (body): ConsulEvent => ({ type: 'instances', service, read: readInstances(body) }),
-        (reason) => ({ type: 'instances-failed', service, reason }),
+        (reason) => ({ type: 'instances-failed', service, reason, at: scheduler.now() }),
       );
     return feedback<ConsulState, ConsulEvent>(
       unknownConsul,
