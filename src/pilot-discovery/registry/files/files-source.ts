@@ -104,7 +104,7 @@ export function filesSource(folder: string, options: FilesSourceOptions): Observ
             map((looked): Step => {
               const [next, events] = reduceFolder(state, looked, name);
               const took = scheduler.now() - begun;
-              return { state: next, events, took, again: againAfter(next) };
+              return { state: next, events, took, again: againAfter(next, took) };
             }),
           );
         };
