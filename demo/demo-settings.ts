@@ -1,8 +1,6 @@
+import { longestTimer } from '../src/operators/longest-timer.ts';
 import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
 import { parseDuration } from '../src/shared/text/value.ts';
-
-/** The longest timer of Node, 24.8 days: a longer one fires at once. In ms. */
-const longest = 2 ** 31 - 1;
 
 /**
  * Returns the time between two certificates in ms, from `DEMO_ROTATE_EVERY`; 24.8 days at most.
@@ -11,7 +9,7 @@ const longest = 2 ** 31 - 1;
  */
 export function periodOf(text: string): number {
   const period = parseDuration(text) ?? 0;
-  if (period > 0) return Math.min(period, longest);
+  if (period > 0) return Math.min(period, longestTimer);
   throw new Fatal(
     `DEMO_ROTATE_EVERY: '${text}' is not a duration (such as '20s')`,
     exitCodes.usage,
