@@ -1,5 +1,4 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
@@ -8,17 +7,17 @@ import { parseArgs } from 'node:util';
 import { execa } from 'execa';
 import {
   bufferCount,
-  concatMap,
   EMPTY,
+  exhaustMap,
   interval,
   merge,
-  Observable,
   share,
   takeUntil,
   tap,
   throttleTime,
   timer,
 } from 'rxjs';
+import { answerOf } from './answer-of.ts';
 import { line } from '../src/shared/log/log-line.ts';
 import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
 import { findExecutable } from '../src/pilot-agent/envoy/find-envoy.ts';
@@ -97,6 +96,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
     share(),
   );
   const stopped = new AbortController();
+  const isStopped = () => stopped.signal.aborted;
   stop$.subscribe({
     next: (name) => stopped.abort(name),
     error: (error: unknown) => stopped.abort(error),
@@ -124,6 +124,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
   const log = openLog({ level: 'info', json: false, targets: ['stdout'] }, 'agent');
   log.open();
   try {
+    if (isStopped()) return exitCodes.ok; // while Consul started
     process.stderr.write(header(sidecars.configDir, front, ports, { authority, consul }));
     const setpriv = findExecutable('setpriv', env['PATH']);
     const start = (program: string, { args, env: ownEnv, cwd = process.cwd() }: Command) =>
@@ -158,7 +159,7 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
     );
     const forwarded$ = stop$.pipe(tap((name) => agents.forEach((agent) => agent.kill(name))));
     const answers$ = interval(pause).pipe(
-      concatMap(() => answerOf(ports.service)),
+      exhaustMap(() => answerOf(ports.service)), // an answer may take longer than the pause
       bufferCount(answersPerLine),
       tap((answers) =>
         log.write(line('demo.answers', { component: 'demo', ...counts(answers) }, answersPerLine)),
@@ -171,12 +172,12 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
       }),
     );
     const first = await Promise.race([discovery, ...agents, failed]);
-    if (!stopped.signal.aborted) agents.forEach((agent) => agent.kill('SIGTERM'));
+    if (!isStopped()) agents.forEach((agent) => agent.kill('SIGTERM'));
     await Promise.all(agents);
     // The control plane ends last, so that draining sidecars do not report that it is away.
     discovery.kill('SIGTERM');
     await discovery;
-    if (stopped.signal.aborted) return exitCodes.ok;
+    if (isStopped()) return exitCodes.ok;
     return (
       first.exitCode ??
       (first.signal === undefined ? exitCodes.software : 128 + constants.signals[first.signal])
@@ -187,29 +188,6 @@ async function mesh(env: NodeJS.ProcessEnv, options: MeshOptions): Promise<numbe
     rmSync(folder, { recursive: true, force: true });
     await log.close();
   }
-}
-
-/** Emits the result of a request to `echo.mesh`: a line, a status, or why there is no answer. */
-function answerOf(port: number): Observable<string> {
-  return new Observable<string>((subscriber) => {
-    const call = request(
-      { host: '127.0.0.1', port, headers: { host: 'echo.mesh' }, timeout: 5_000 },
-      (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-        response.on('end', () => {
-          subscriber.next(response.statusCode === 200 ? body.trim() : String(response.statusCode));
-          subscriber.complete();
-        });
-      },
-    );
-    call.on('error', ({ message }) => {
-      subscriber.next(message);
-      subscriber.complete();
-    });
-    call.end();
-    return () => call.destroy();
-  });
 }
 
 /** The calls and the certificates so far, for a terminal. */

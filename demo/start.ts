@@ -18,12 +18,12 @@ import {
   throttleTime,
 } from 'rxjs';
 import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
-import { parseDuration } from '../src/shared/text/value.ts';
 import { findExecutable } from '../src/pilot-agent/envoy/find-envoy.ts';
 import { line, type LogLine } from '../src/shared/log/log-line.ts';
 import { openLog } from '../src/shared/log/open-log.ts';
 import { signals } from '../src/streams/process-events.ts';
 import { certificateAuthority, certificateFiles, writeKubernetesVolume } from './certificates.ts';
+import { periodOf, portOf } from './demo-settings.ts';
 import { envoyConfig } from './envoy-config.ts';
 import { firstFreePort } from './first-free-port.ts';
 import { header } from './header.ts';
@@ -71,12 +71,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
   stop$.subscribe({ next: abort, error: abort });
 
   const rotateEvery = env['DEMO_ROTATE_EVERY'] ?? '20s';
-  const period = parseDuration(rotateEvery) ?? 0;
-  if (period <= 0)
-    throw new Fatal(
-      `DEMO_ROTATE_EVERY: '${rotateEvery}' is not a duration (such as '20s')`,
-      exitCodes.usage,
-    );
+  const period = periodOf(rotateEvery);
   if (!existsSync(program))
     throw new Fatal(`${program} is not there: run npm run build`, exitCodes.unavailable);
   const given = parseArgs({ args: [...flags], strict: false, options: flagsOfInterest }).values;
@@ -209,7 +204,7 @@ async function portFor(
   given: string | boolean | undefined,
   usual: number,
 ): Promise<number> {
-  if (typeof given === 'string') return Number(given);
+  if (typeof given === 'string') return portOf(what, given);
   const port = await firstFreePort(usual);
   if (port !== usual) process.stderr.write(`demo: port ${usual} is taken: ${what} gets ${port}\n`);
   return port;

@@ -13,9 +13,12 @@ export function emptyHistogram(limits: readonly number[]): Histogram {
   return { buckets: limits.map((limit) => ({ limit, count: 0 })), count: 0, sum: 0 };
 }
 
-/** Adds a duration in ms. Pure. */
+/**
+ * Adds a duration in ms. A negative one, from a clock that was set back, counts as 0: a sum that
+ * falls would be a restart for Prometheus. Pure.
+ */
 export function observed(histogram: Histogram, ms: number): Histogram {
-  return counted(histogram, ms / 1_000);
+  return counted(histogram, Math.max(0, ms) / 1_000);
 }
 
 /** Adds a value. Pure. */

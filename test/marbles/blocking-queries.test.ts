@@ -1,4 +1,4 @@
-import { defer, map, NEVER, timer } from 'rxjs';
+import { asyncScheduler, defer, map, NEVER, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
   blockingQueries,
@@ -125,6 +125,27 @@ describe('blockingQueries', () => {
       ]);
       m.expectObservable(state$, '^ 130s !').toBe(
         at({ '0s': '1', '60s': '1', '120s': '1', '121s': '23' }),
+      );
+    }),
+  );
+
+  it(
+    'pauses for seconds, and not for an hour, if the clock is set back by an hour',
+    marbles((m) => {
+      const setBack = () => (asyncScheduler.now() > 30_000 ? 3_600_000 : 0);
+      const scheduler = {
+        now: () => asyncScheduler.now() - setBack(),
+        schedule: asyncScheduler.schedule.bind(asyncScheduler),
+      };
+      const answers: readonly Drawn[] = [
+        [1, 0],
+        [1, 60],
+        [2, 1],
+        [3, 1],
+      ];
+      const { state$ } = drawn(answers, { spacing: 1_000, scheduler });
+      m.expectObservable(state$, '^ 100s !').toBe(
+        at({ '0s': '1', '61s': '1', '82s': '2', '83s': '3' }),
       );
     }),
   );

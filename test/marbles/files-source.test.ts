@@ -1,4 +1,4 @@
-import { map, type Observable, type ObservableInput, timer } from 'rxjs';
+import { map, NEVER, type Observable, type ObservableInput, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { PossibleChanges } from '../../src/streams/changed-entries.ts';
 import type { TreePath } from '../../src/pilot-agent/sources/file-tree.ts';
@@ -60,5 +60,15 @@ describe('files', () => {
       );
     })();
     expect(drawn.looks).toEqual(['all', ['a'], 'all']);
+  });
+
+  it('looks at all within an hour even if the last look took very long', () => {
+    const drawn = folder(30_000);
+    marbles((m) => {
+      m.expectObservable(drawn.signs(NEVER), '^ 3700s !').toBe(
+        at({ '0s': 'r', '30s': '.x', '3660.005s': '.x' }),
+      );
+    })();
+    expect(drawn.looks).toEqual(['all', 'all']);
   });
 });

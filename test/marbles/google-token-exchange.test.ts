@@ -1,8 +1,22 @@
-import { concat, concatMap, defer, map, NEVER, type Observable, of, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  concatMap,
+  defer,
+  map,
+  NEVER,
+  type Observable,
+  of,
+  type SchedulerLike,
+  timer,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { HttpAnswer, HttpQuestion } from '../../src/shared/http/http-answer.ts';
 import type { Settled } from '../../src/operators/settle.ts';
-import { googleTokenExchange } from '../../src/pilot-agent/sts/google-token-exchange.ts';
+import {
+  googleTokenExchange,
+  type GoogleTokenExchangeOptions,
+} from '../../src/pilot-agent/sts/google-token-exchange.ts';
 import type { Exchanged } from '../../src/pilot-agent/sts/token-exchange.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
@@ -17,13 +31,13 @@ function access(expireTime: number): Answer {
 const request = { subjectToken: 'jwt', scope: '' };
 
 /** Returns an exchange with a Google that has one answer for each step, and its requests. */
-function google(first$: Answer, second$: Answer) {
+function google(first$: Answer, second$: Answer, scheduler: SchedulerLike = asyncScheduler) {
   const requests: {
     readonly step: 'f' | 'a';
     readonly url: string;
     readonly question: HttpQuestion;
   }[] = [];
-  const exchange = googleTokenExchange({
+  const options: GoogleTokenExchangeOptions = {
     projectNumber: '123',
     trustDomain: 'mesh.com',
     clusterUrl: 'https://cluster',
@@ -33,7 +47,8 @@ function google(first$: Answer, second$: Answer) {
         requests.push({ step, url, question });
         return step === 'f' ? first$ : second$;
       }),
-  });
+  };
+  const exchange = googleTokenExchange(options, scheduler);
   return { requests, exchange, steps: () => requests.map(({ step }) => step).join('') };
 }
 const token: Exchanged = { ok: true, accessToken: 'access', expiresIn: 3600 };
@@ -117,6 +132,22 @@ describe('googleTokenExchange', () => {
       m.expectObservable(asks$).toBe(expected, { a: 3600, b: 300, c: 240 });
       m.flush();
       expect(steps()).toBe('fa' + 'fa' + 'fa');
+    }),
+  );
+
+  it(
+    'gets another token if the clock has been set back, because the end of the first is not known',
+    marbles((m) => {
+      const setBack = () => (asyncScheduler.now() > 1_000 ? 3_600_000 : 0);
+      const scheduler = {
+        now: () => asyncScheduler.now() - setBack(),
+        schedule: asyncScheduler.schedule.bind(asyncScheduler),
+      };
+      const { exchange, steps } = google(federated$, access(3_600_000), scheduler);
+      const asks$ = concat(exchange.exchange(request), timer(2_000), exchange.exchange(request));
+      m.expectObservable(asks$.pipe(map(() => 'x'))).toBe('x 1999ms (xx|)');
+      m.flush();
+      expect(steps()).toBe('fa' + 'fa');
     }),
   );
 

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { TestScheduler } from 'rxjs/testing';
-import { concat, map, NEVER, takeUntil, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  filter,
+  firstValueFrom,
+  map,
+  NEVER,
+  of,
+  takeUntil,
+  timer,
+} from 'rxjs';
 import type { KeysAnswer } from '../../src/pilot-discovery/registry/keys/fetch-keys.ts';
 import {
   type KeysRequest,
@@ -94,8 +104,8 @@ describe('the source of keys', () => {
       ),
     ).toEqual([
       '10 keys a=1',
-      '30 flaws b: the keys cannot be fetched: it is away; each token of the issuer is refused',
       '30 synced',
+      '80 flaws b: the keys cannot be fetched: it is away; each token of the issuer is refused',
     ]);
   });
 
@@ -126,16 +136,48 @@ describe('the source of keys', () => {
     expect(timedEvents([[0, keysRequest('synced', 'a')]], { a: answers }, 30 * minute)).toEqual([
       '0 keys a=1',
       '0 synced',
-      `${20 * minute} flaws a: the keys cannot be fetched: it is away; the previous keys are used`,
+      `${20 * minute + 50} flaws a: the keys cannot be fetched: it is away; the previous keys are used`,
       `${20 * minute + 7_000} keys a=2`,
-      `${20 * minute + 7_000} flaws `,
+      `${20 * minute + 7_050} flaws `,
     ]);
   });
 
   it('waits for an answer as long as the rule says', () => {
     expect(timedEvents([[0, keysRequest('synced', 'a')]], { a: [[6_000, '1']] }, 5_500)).toEqual([
-      '5000 flaws a: the keys cannot be fetched: there is no answer within 5000 ms; each token of the issuer is refused',
       '5000 synced',
+      '5050 flaws a: the keys cannot be fetched: there is no answer within 5000 ms; each token of the issuer is refused',
+    ]);
+  });
+
+  it('tells the flaws of many addresses together', () => {
+    const names = ['a', 'b', 'c'];
+    const away = (name: string) =>
+      `${name}: the keys cannot be fetched: it is away; each token of the issuer is refused`;
+    const answers = { a: [[0, undefined]], b: [[20, undefined]], c: [[40, undefined]] } as const;
+    expect(timedEvents([[0, keysRequest('synced', ...names)]], answers, 500)).toEqual([
+      '40 synced',
+      `90 flaws ${names.map(away).join(' ')}`,
+    ]);
+  });
+
+  const patient = (timeoutMs: number): KeysRequest => ({
+    others: 'synced',
+    wanted: new Map([
+      ['keys https://a', { from: { ...from('a'), timeoutMs }, users: [user('a')] }],
+    ]),
+  });
+
+  it('is synced 10 s after the others, however long a rule waits for its issuer', () => {
+    expect(timedEvents([[0, patient(30_000)]], { a: [[20_000, '1']] }, minute)).toEqual([
+      '10000 synced',
+      '20000 keys a=1',
+    ]);
+  });
+
+  it('waits a minute at most for an answer', () => {
+    expect(timedEvents([[0, patient(1_000 * 3_600_000)]], { a: [[70_000, '1']] }, 61_000)).toEqual([
+      '10000 synced',
+      '60050 flaws a: the keys cannot be fetched: there is no answer within 60000 ms; each token of the issuer is refused',
     ]);
   });
 
@@ -188,5 +230,18 @@ describe('the source of keys', () => {
         100,
       ),
     ).toEqual(['5 synced']);
+  });
+
+  it('takes the failures of 2,000 addresses in a moment', async () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => `${index}`);
+    const request$ = concat(of(keysRequest('synced', ...names)), NEVER);
+    const away: KeysAnswer = { ok: false, reason: 'it is away' };
+    const before = process.cpuUsage();
+    const whole$ = keysSource(request$, () => of(away), asyncScheduler).pipe(
+      filter((event) => event.type === 'flaws' && event.flaws.length === names.length),
+    );
+    await firstValueFrom(whole$, { defaultValue: undefined });
+    // 0.3 s, and 11 s if each failure looked at all addresses.
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(3);
   });
 });

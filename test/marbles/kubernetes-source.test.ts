@@ -293,6 +293,16 @@ describe('meshMapSource', () => {
   );
 
   it(
+    'has no flaws of a ConfigMap that is gone',
+    marbles((m) => {
+      const kube = fakeKube();
+      kube.put(mesh('trustDomain: ['));
+      const events = eventsByTime(m, source(kube), { 1_000: () => kube.remove(mesh('')) });
+      expect(events[1_000]).toEqual(['flaws ', 'mesh cluster.local', 'synced']);
+    }),
+  );
+
+  it(
     'reports once that it cannot read, whatever the API says on the way, and then that it can',
     marbles((m) => {
       const kube = fakeKube();

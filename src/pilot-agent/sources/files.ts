@@ -18,6 +18,7 @@ import { changedEntries, type PossibleChanges } from '../../streams/changed-entr
 import type { Content, ContributingSource, Use } from './contribution.ts';
 import { fileTree, type TreeFile, type TreePath } from './file-tree.ts';
 import { source, type SourceOptions } from './source.ts';
+import { lookPause } from '../../streams/look-pause.ts';
 import { type PathEvent, watchFolders } from '../../streams/watch-folders.ts';
 
 export interface FilesOptions extends Omit<SourceOptions, 'watch' | 'every'> {
@@ -46,8 +47,6 @@ const watchAfter = 500;
  */
 const gather = { first: 5, further: 250 };
 const busy = 1_000;
-/** The share of time that checks without an event may take. */
-const share = 1 / 2_000;
 
 /**
  * Reads files, and the files in folders. For `restart` the content is their digests, by path.
@@ -119,7 +118,7 @@ export function lookedAt(
     timeout,
     watch: [],
     on$: merge(watched$, triggers$),
-    every: () => Math.max(every, took / share),
+    every: () => lookPause(every, took),
   });
 }
 

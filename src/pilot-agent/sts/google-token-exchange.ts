@@ -143,7 +143,11 @@ export function googleTokenExchange(
   return {
     exchange: (request) =>
       defer(() => {
-        if (access !== undefined && access.expires - scheduler.now() > grace)
+        if (
+          access !== undefined &&
+          access.issued <= scheduler.now() && // else the clock was set back: its end is not known
+          access.expires - scheduler.now() > grace
+        )
           return of(given(access, scheduler.now()));
         return ask(federatedQuestion(request, options)).pipe(
           switchMap((first) => {

@@ -90,13 +90,22 @@ export function timeFamilies({ times: stages }: DiscoveryView['counts']): readon
   ];
 }
 
-/** Returns the number of connections by the version of Istio that their node names. */
+/** The largest number of versions, and of characters in one: clients choose both. */
+const most = { versions: 100, characters: 64 };
+
+/**
+ * Returns the number of connections by the version of Istio that their node names; `other` for
+ * those above a limit.
+ */
 function versionsOf(connections: DiscoveryView['connections']): ReadonlyMap<string, number> {
   const versions = new Map<string, number>();
   for (const [, { node }] of connections) {
     const metadata = node.metadata as Readonly<Record<string, unknown>> | undefined;
     const version = metadata?.['ISTIO_VERSION'];
-    const name = typeof version === 'string' && version !== '' ? version : 'unknown';
+    const named = typeof version === 'string' && version !== '' ? version : 'unknown';
+    const isCounted =
+      versions.has(named) || (versions.size < most.versions && named.length <= most.characters);
+    const name = isCounted ? named : 'other';
     versions.set(name, (versions.get(name) ?? 0) + 1);
   }
   return versions;

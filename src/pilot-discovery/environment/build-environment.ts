@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SortedMap } from '../../shared/maps/sorted-map.ts';
 import type { SliceEndpoint } from '../istio/hosts/endpoint-slice.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../istio/documents/model.ts';
@@ -11,6 +12,7 @@ import {
   withResources,
 } from './resources.ts';
 import type { Store } from './store.ts';
+import type { MeshNetworks } from '../istio/mesh/mesh-networks.ts';
 import { byAge } from './age.ts';
 import { aliasesAfter } from './aliases.ts';
 import { virtualServicesAfter } from './delegates.ts';
@@ -100,7 +102,7 @@ export function buildEnvironment(
   const networks =
     writtenNetworks === before.writtenNetworks && externalServices === before.externalServices
       ? before.networks
-      : withExternalGateways(writtenNetworks, externalServices, domain);
+      : sameOr(before.networks, withExternalGateways(writtenNetworks, externalServices, domain));
   const indexes = indexesAfter(before, touched);
   const isAll = before.mesh.trustDomain !== mesh.trustDomain || before.network !== network;
   return {
@@ -127,6 +129,10 @@ export function buildEnvironment(
     workloadEntries: entriesAfter(before.workloadEntries, touched),
   };
 }
+
+/** Returns the networks as they were if they are equal: most Services are not gateways. */
+const sameOr = (before: MeshNetworks, now: MeshNetworks): MeshNetworks =>
+  isDeepStrictEqual(before, now) ? before : now;
 
 function indexesAfter(before: Environment, touched: TouchedByKind): WorkloadIndexes {
   return {

@@ -1,5 +1,6 @@
 import { type Flaw, keyOf, type Resource, type ResourceKey } from '../istio/documents/model.ts';
 import { eachOf, ofKind, type Resources } from './resources.ts';
+import type { HttpRoute } from '../istio/traffic/virtual-service.ts';
 import { byAge, byText } from './age.ts';
 import type { Environment } from './environment.ts';
 import { withFullNames } from './full-names.ts';
@@ -8,6 +9,12 @@ import type { Touched } from './touched.ts';
 
 type VirtualService = Resource<'VirtualService'>;
 type Routed = Pick<Environment, 'virtualServices' | 'warnings'>;
+
+/**
+ * The largest number of matches that a VirtualService gets from delegates. Each of its own matches
+ * is combined with each of theirs, so two objects could fill the memory.
+ */
+const mostMatches = 10_000;
 
 /** Returns the VirtualServices after changes, each with the routes of its delegates. */
 export function virtualServicesAfter(
@@ -77,14 +84,17 @@ function withDelegates(
   warnings: Flaw[],
 ): VirtualService {
   if (!root.spec.http.some(({ delegate }) => delegate !== undefined)) return root;
+  let left = mostMatches;
   const http = root.spec.http.flatMap((route, index) => {
     if (route.delegate === undefined) return [route];
     const namespace = route.delegate.namespace === '' ? root.namespace : route.delegate.namespace;
     const { name } = route.delegate;
     const candidate = ofKind(resources, 'VirtualService').get(namespace)?.get(name);
-    const delegate = usableDelegate(candidate, root.namespace);
-    if (typeof delegate !== 'string')
+    const delegate = withinLimit(usableDelegate(candidate, root.namespace), route, left);
+    if (typeof delegate !== 'string') {
+      left -= matchCount(route, delegate);
       return mergeRoutes(route, withFullNames(delegate, domain).spec.http);
+    }
     const reason = `the route is left out: the delegate ${namespace}/${name} ${delegate}`;
     warnings.push({
       key: keyOf(root),
@@ -97,6 +107,23 @@ function withDelegates(
   });
   return { ...root, spec: { ...root.spec, http } };
 }
+
+/** Returns the largest number of matches that a route and a delegate may make. */
+const matchCount = ({ match }: HttpRoute, { spec }: VirtualService): number =>
+  spec.http.reduce(
+    (count, inner) => count + Math.max(1, match.length) * Math.max(1, inner.match.length),
+    0,
+  );
+
+/** Returns the delegate; or, as a text, that it has too many matches. */
+const withinLimit = (
+  delegate: VirtualService | string,
+  route: HttpRoute,
+  left: number,
+): VirtualService | string =>
+  typeof delegate === 'string' || matchCount(route, delegate) <= left
+    ? delegate
+    : `would give it more than ${mostMatches} matches from delegates, which is the limit`;
 
 /** Returns a VirtualService that can be a delegate; or, as a text, why it cannot. */
 function usableDelegate(

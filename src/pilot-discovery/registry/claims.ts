@@ -1,5 +1,6 @@
 import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/documents/model.ts';
 import { placeOf } from '../istio/documents/place-of.ts';
+import { groupedBy } from '../environment/grouped.ts';
 
 /** The content of a file, or of an object of an API. */
 export interface ClaimingContent {
@@ -31,10 +32,7 @@ export function claimsOf(content: ClaimingContent | undefined): ReadonlyMap<Reso
     const nothing = { resources: [], isBad: false, kept: undefined, closing: undefined };
     claims.set(key, { ...(claims.get(key) ?? nothing), ...part });
   };
-  for (const resource of content.resources) {
-    const key = keyOf(resource);
-    add(key, { resources: [...(claims.get(key)?.resources ?? []), resource] });
-  }
+  for (const [key, resources] of groupedBy(content.resources, keyOf)) add(key, { resources });
   for (const { key, severity } of content.flaws)
     if (key !== undefined && severity === 'error') add(key, { isBad: true });
   for (const [key, kept] of content.kept) add(key, { kept });

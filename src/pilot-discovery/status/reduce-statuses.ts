@@ -142,7 +142,9 @@ function afterAnalysis(
 ): StatusesState {
   const differing = [...messages].flatMap(([key, ofResource]) => {
     const object = state.objects.get(key);
-    if (object === undefined || now - object.changedAt < statusPauses.analysisLag) return [];
+    if (object === undefined) return [];
+    const isNew = Math.abs(now - object.changedAt) < statusPauses.analysisLag; // the clock may be set back
+    if (isNew) return [];
     const status = statusText(object.generation, ofResource);
     if (object.status === status) return [];
     const before = state.written.get(key);

@@ -47,6 +47,8 @@ export interface QueryTimes {
  * state, and the debt that is allowed.
  */
 const costs = { new: 1_000, same: 10_000, owed: 10_000 };
+/** A larger debt, in ms, can only come from a clock that was set back. */
+const largestDebt = costs.owed + 2 * costs.same;
 const spread = 0.2;
 
 /**
@@ -59,7 +61,7 @@ const spread = 0.2;
  *
  * If Consul answers at once again and again, pauses follow: after ten answers with news in a row,
  * one query per 1 s; after two answers without news, one per 10 s. A `spacing` holds for each
- * query.
+ * query. A clock that is set back does not make a pause longer than some 20 s.
  */
 export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Observable<T> {
   const { wait, timeout, random, spacing = 0, place$ = of(undefined) } = times;
@@ -82,12 +84,14 @@ export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Obse
         attentiveTimeout(from === 0 ? timeout : most, scheduler),
         map(({ index, state }) => {
           const now = Math.max(index, 1);
+          const answeredAt = scheduler.now();
+          const cost = now === from ? Math.min(costs.same, wait) : costs.new;
           return {
             index,
             state,
             from: now < from ? 0 : now,
-            paid: begun + (now === from ? Math.min(costs.same, wait) : costs.new),
-            next: askedAt + spacing,
+            paid: Math.min(begun + cost, answeredAt + largestDebt),
+            next: Math.min(askedAt, answeredAt) + spacing,
           };
         }),
       );

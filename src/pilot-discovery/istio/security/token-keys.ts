@@ -35,6 +35,12 @@ const jwks = (keys: readonly Texts[]): string => JSON.stringify({ keys });
 /** Keys with which no token is valid. */
 export const nobodysKeys: string = jwks([nobodysKey]);
 
+/**
+ * The largest number of keys, and of characters that Envoy gets. A rule may have thousands of
+ * issuers, whose keys are all kept.
+ */
+const most = { keys: 100, characters: 64 << 10 };
+
 /** The members that a key needs, by its type (RFC 7518 §6, RFC 8037). */
 const needs: ReadonlyMap<string, readonly string[]> = new Map([
   ['RSA', ['n', 'e']],
@@ -59,6 +65,8 @@ export function tokenKeys(text: string, odd: 'refused' | 'passed over' = 'refuse
   const isBareKey = given === undefined && ownMember(read, 'kty') !== undefined;
   if (isBareKey) return { ok: true, keys: nobodysKeys, noToken: 'it is a key, not {"keys": […]}' };
   if (!Array.isArray(given)) return bad('it has no list of keys');
+  if (given.length > most.keys)
+    return bad(`it has ${given.length} keys, and the limit is ${most.keys}`);
   const flaws = given.map(keyFlaw);
   const flawIndex = flaws.findIndex((flaw) => flaw !== undefined);
   if (flawIndex >= 0 && odd === 'refused')
@@ -66,6 +74,9 @@ export function tokenKeys(text: string, odd: 'refused' | 'passed over' = 'refuse
   const keys = (given as readonly Fields[])
     .filter((_, index) => flaws[index] === undefined)
     .map(forEnvoy);
+  const { length } = jwks(keys);
+  if (length > most.characters)
+    return bad(`its keys have ${length} characters, and the limit is ${most.characters}`);
   if (keys.some(isAccepted)) return { ok: true, keys: jwks(keys), noToken: undefined };
   const noToken = keys.length === 0 ? 'it has no keys' : 'it has no key of a kind that Envoy takes';
   return { ok: true, keys: jwks([...keys, nobodysKey]), noToken };

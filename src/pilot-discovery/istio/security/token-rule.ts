@@ -33,7 +33,7 @@ export interface KeysAddress {
    */
   readonly has: 'keys' | 'discovery';
   readonly url: string;
-  /** How long an answer may take, in ms. */
+  /** How long an answer may take, in ms; a minute at most. */
   readonly timeoutMs: number;
 }
 

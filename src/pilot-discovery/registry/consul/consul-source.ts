@@ -100,7 +100,7 @@ export function consulSource(options: ConsulSourceOptions): Observable<StoreEven
           times: { wait: connections === 'shared' ? wait.shared : wait.usual, place$ },
         },
         (body): ConsulEvent => ({ type: 'instances', service, read: readInstances(body) }),
-        (reason) => ({ type: 'instances-failed', service, reason }),
+        (reason) => ({ type: 'instances-failed', service, reason, at: scheduler.now() }),
       );
     return feedback<ConsulState, ConsulEvent>(
       unknownConsul,
@@ -153,12 +153,15 @@ const followed =
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Returns a query that errors if the index goes back: then Consul has other data than before. */
+/**
+ * Returns a query that errors if the index goes back: then Consul has other data than before. An
+ * index of 0 counts as 1, as in `blockingQueries`.
+ */
 const forward = <T>(queried: Queried<T>): Queried<T> => ({
   query: (from) =>
     queried.query(from).pipe(
       tap(({ index }) => {
-        if (index < from)
+        if (Math.max(index, 1) < from)
           throw new Error(
             `its index has gone back from ${from} to ${index}: it has other data now`,
           );

@@ -16,7 +16,13 @@ export type ConsulEvent =
   | { readonly type: 'catalog'; readonly names: readonly string[] }
   | { readonly type: 'catalog-failed'; readonly reason: string }
   | { readonly type: 'instances'; readonly service: string; readonly read: ReadInstances }
-  | { readonly type: 'instances-failed'; readonly service: string; readonly reason: string };
+  | {
+      readonly type: 'instances-failed';
+      readonly service: string;
+      readonly reason: string;
+      /** In ms since 1970. */
+      readonly at: number;
+    };
 
 /** The state of one service since the catalog could be read. */
 type Answer =
@@ -36,6 +42,8 @@ export interface ConsulState {
     | { readonly type: 'lost'; readonly reason: string };
   /** Grows when Consul must be asked for the catalog and each service again. */
   readonly turn: number;
+  /** When the turn began, in ms since 1970; -Infinity for the first one. */
+  readonly turnAt: number;
   readonly services: ReadonlyMap<string, FollowedService>;
   /** Names of services in the catalog that cannot be a host. */
   readonly nameless: readonly string[];
@@ -47,6 +55,7 @@ export interface ConsulState {
 export const unknownConsul: ConsulState = {
   catalog: { type: 'awaited' },
   turn: 0,
+  turnAt: -Infinity,
   services: new Map(),
   nameless: [],
   connections: 'one-each',
@@ -54,6 +63,12 @@ export const unknownConsul: ConsulState = {
 
 /** The largest number of connections to Consul, which accepts 200 from one address. */
 export const mostConnections = 128;
+
+/**
+ * The shortest time between two turns because of a service that fails, in ms. If one failed all the
+ * time, Consul would be asked for everything without a pause, and might never get to the end.
+ */
+const apart = 30_000;
 
 /** The servers of Consul itself. Nobody calls them through the mesh. */
 const ofConsul = 'consul';
@@ -80,17 +95,21 @@ export function foldConsul(
       return withService(state, event.service, { ...resources, answer: { type: 'current' } });
     }
     case 'instances-failed':
-      return withFailure(state, event.service, event.reason);
+      return withFailure(state, event);
   }
 }
 
-function withFailure(state: ConsulState, name: string, reason: string): ConsulState {
+function withFailure(
+  state: ConsulState,
+  { service: name, reason, at: failedAt }: Extract<ConsulEvent, { type: 'instances-failed' }>,
+): ConsulState {
   const { answer, ...before } = state.services.get(name) ?? unread;
   const times = answer.type === 'failed' ? answer.times + 1 : 1;
   const after = withService(state, name, { ...before, answer: { type: 'failed', reason, times } });
+  const isLate = Math.abs(failedAt - state.turnAt) >= apart; // the clock may be set back
   // Other services may fail soon too, and Consul may come back without its data.
-  return answer.type === 'current'
-    ? { ...after, catalog: { type: 'awaited' }, turn: state.turn + 1 }
+  return answer.type === 'current' && isLate
+    ? { ...after, catalog: { type: 'awaited' }, turn: state.turn + 1, turnAt: failedAt }
     : after;
 }
 

@@ -18,6 +18,7 @@ import { feedback } from '../../../operators/feedback.ts';
 import { inSlices } from '../../../operators/in-slices.ts';
 import { repeatOn } from '../../../operators/repeat-on.ts';
 import { changedEntries } from '../../../streams/changed-entries.ts';
+import { lookPause } from '../../../streams/look-pause.ts';
 import { watchPlaces } from '../../../streams/watch-folders.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
 import { lookAtFolder } from './folder-reader.ts';
@@ -46,8 +47,6 @@ const slice = 8;
  * many files may change.
  */
 const gather = { first: 5, most: 250 };
-/** The largest share of all time that looks without a change may take. */
-const share = 1 / 2_000;
 /** The pause after an error that should not happen, in ms. */
 const failed = 1_000;
 
@@ -105,7 +104,7 @@ export function filesSource(folder: string, options: FilesSourceOptions): Observ
             map((looked): Step => {
               const [next, events] = reduceFolder(state, looked, name);
               const took = scheduler.now() - begun;
-              return { state: next, events, took, again: againAfter(next) };
+              return { state: next, events, took, again: againAfter(next, took) };
             }),
           );
         };
@@ -128,7 +127,7 @@ export function filesSource(folder: string, options: FilesSourceOptions): Observ
           map((event) => (event.folder === undefined ? { folder: root, name: undefined } : event)),
           filter((event) => changed.add(event)),
         );
-        const pause = ({ took, again }: Step = first) => again ?? Math.max(every, took / share);
+        const pause = ({ took, again }: Step = first) => again ?? lookPause(every, took);
         return next$.pipe(repeatOn(change$, pause, scheduler));
       },
     );

@@ -64,6 +64,8 @@ const settle = { usual: 20, afterLoss: 1_000 };
 const longest = 2_000;
 /** The pause before unreadable files and folders are tried again, in ms. */
 const retry = 1_000;
+/** The longest pause before a lost folder is looked at again, in ms. */
+const longestRetry = 60_000;
 
 /** A folder before its first look. */
 export const unknownFolder: FolderState = {
@@ -79,9 +81,14 @@ export const unknownFolder: FolderState = {
   settle: settle.usual,
 };
 
-/** Returns how long until the next look, in ms; undefined if none is needed. Pure. */
-export function againAfter(state: FolderState): number | undefined {
-  if (state.lost !== undefined) return retry;
+/**
+ * Returns how long until the next look, in ms; undefined if none is needed. If the folder is lost,
+ * looks take a tenth of the time at most: it may have too many files. Pure.
+ *
+ * @param took how long the last look took, in ms
+ */
+export function againAfter(state: FolderState, took: number): number | undefined {
+  if (state.lost !== undefined) return Math.min(Math.max(retry, 9 * took), longestRetry);
   if (state.pendingReadings.size > 0) return state.settle;
   return state.unreadable.size > 0 ? retry : undefined;
 }

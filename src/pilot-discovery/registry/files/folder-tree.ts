@@ -1,5 +1,5 @@
 import { type BigIntStats, type Dirent, readdirSync, readlinkSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SortedMap } from '../../../shared/maps/sorted-map.ts';
 import type { PossibleChanges } from '../../../streams/changed-entries.ts';
 import { identityOf } from '../../../streams/link-hops.ts';
@@ -132,8 +132,10 @@ function wholeLook(
     readonly unlisted: ReadonlyMap<string, string>;
   },
 ): TreeLook {
-  const isHidden = (path: string) =>
-    [...unlisted.keys()].some((folder) => path.startsWith(`${folder}/`));
+  const isHidden = (path: string): boolean => {
+    const folder = dirname(path);
+    return unlisted.has(folder) || (folder.length > root.length && isHidden(folder));
+  };
   const missing = [...before.keys()].filter((path) => !files.has(path));
   const gone = missing.filter((path) => !isHidden(path));
   const changed = [...files].filter(([path, state]) => before.get(path) !== state);

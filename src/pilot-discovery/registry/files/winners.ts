@@ -1,4 +1,5 @@
 import type { AnyResource, Flaw, ResourceKey } from '../../istio/documents/model.ts';
+import { groupedBy } from '../../environment/grouped.ts';
 import { SortedMap } from '../../../shared/maps/sorted-map.ts';
 import { type KeyClaim, claimsOf, winnerOf } from '../claims.ts';
 import type { FileContent } from './file-content.ts';
@@ -53,10 +54,8 @@ export function withFiles(winners: Winners, edits: Iterable<FileEdit>): Winners 
       flawEdits.set(`${path}${divider}${key}`, undefined);
     const { winner, flaws } = winnerOf(key, claimsAt(claims, key), winners.resources.get(key));
     resources.set(key, winner);
-    for (const flaw of flaws) {
-      const name = `${flaw.origin.path}${divider}${key}`;
-      flawEdits.set(name, [...(flawEdits.get(name) ?? []), flaw]);
-    }
+    for (const [path, ofFile] of groupedBy(flaws, ({ origin }) => origin.path))
+      flawEdits.set(`${path}${divider}${key}`, ofFile);
   }
   return {
     resources: winners.resources.with(resources),

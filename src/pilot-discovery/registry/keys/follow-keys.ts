@@ -15,7 +15,7 @@ import type { FetchKeys, KeysAnswer } from './fetch-keys.ts';
 
 /** The time between two fetches, in ms. */
 const every = 20 * 60_000;
-/** The longest fetch, in ms: proxies are not served before each address has been tried. */
+/** The longest fetch, in ms, whatever the rule says. */
 const longestFetch = 60_000;
 /** The pauses after failed fetches, in ms. Without any keys, nobody can be verified. */
 const pauses = {

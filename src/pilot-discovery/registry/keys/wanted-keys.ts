@@ -5,6 +5,8 @@ import type { Store } from '../../environment/store.ts';
 import { keyOf } from '../../istio/documents/model.ts';
 import { type KeysRequest, keysSourceName, type WantedKeys } from './keys-source.ts';
 
+type User = WantedKeys['users'][number];
+
 interface Seen {
   /** The RequestAuthentications of the last store. */
   readonly rules: unknown;
@@ -34,7 +36,7 @@ export function keysRequests(): OperatorFunction<Store, KeysRequest> {
 
 /** Returns the keys that the rules of all RequestAuthentications need. Pure. */
 function wantedKeys(resources: Resources): KeysRequest['wanted'] {
-  const wanted = new Map<string, WantedKeys>();
+  const wanted = new Map<string, WantedKeys & { readonly users: User[] }>();
   for (const authentication of eachOf(resources, 'RequestAuthentication')) {
     const { effect } = authentication.spec;
     const rules = effect.type === 'tokens' ? effect.rules : [];
@@ -44,8 +46,9 @@ function wantedKeys(resources: Resources): KeysRequest['wanted'] {
       const member = from.has === 'keys' ? 'jwksUri' : 'issuer';
       const field = `spec.jwtRules[${index}].${member}`;
       const user = { key: keyOf(authentication), origin: authentication.origin, field };
-      const others = wanted.get(keysId(from))?.users ?? [];
-      wanted.set(keysId(from), { from, users: [...others, user] });
+      const existing = wanted.get(keysId(from));
+      if (existing === undefined) wanted.set(keysId(from), { from, users: [user] });
+      else existing.users.push(user);
     });
   }
   return wanted;

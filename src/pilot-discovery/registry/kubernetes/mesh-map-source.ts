@@ -24,6 +24,8 @@ interface MeshMapState {
   readonly mesh: MeshConfig | undefined;
   /** Why the last MeshConfig is not that of the API; undefined if it is. */
   readonly problem: string | undefined;
+  /** Whether the last event about flaws has any. */
+  readonly flaws: 'none' | 'some';
   /** Why the ConfigMap could not be followed since it was read: each cause is reported once. */
   readonly causes: ReadonlySet<FollowFailure>;
 }
@@ -57,7 +59,12 @@ export function meshMapSource(
   );
 }
 
-const nothingRead: MeshMapState = { mesh: undefined, problem: undefined, causes: new Set() };
+const nothingRead: MeshMapState = {
+  mesh: undefined,
+  problem: undefined,
+  flaws: 'none',
+  causes: new Set(),
+};
 
 function reduceMeshMap(state: MeshMapState, sign: FollowSign, place: string): Step {
   switch (sign.type) {
@@ -91,12 +98,19 @@ const standing = ({ problem }: MeshMapState): StoreEvent =>
   problem === undefined ? { type: 'synced', source } : { type: 'lost', source, reason: problem };
 
 /** Without a ConfigMap the defaults apply, unless there was one. */
-function withoutMap({ mesh }: MeshMapState, place: string): Step {
+function withoutMap({ mesh, flaws }: MeshMapState, place: string): Step {
   const problem = mesh === undefined ? undefined : `${place} is gone`;
-  const state = { mesh, problem, causes: nothingRead.causes };
+  const state: MeshMapState = { ...nothingRead, mesh, problem };
   const events: readonly StoreEvent[] =
     mesh === undefined ? [{ type: 'mesh', mesh: defaultMeshConfig }] : [];
-  return [state, [...events, standing(state)]];
+  return [
+    state,
+    [
+      ...(flaws === 'none' ? [] : [{ type: 'flaws', source, flaws: [] } as const]),
+      ...events,
+      standing(state),
+    ],
+  ];
 }
 
 function withMap({ mesh: before }: MeshMapState, { data }: KubeObject, place: string): Step {
@@ -107,7 +121,12 @@ function withMap({ mesh: before }: MeshMapState, { data }: KubeObject, place: st
     isUsed || before !== undefined
       ? undefined
       : `${placeOf(error.origin)}: ${error.field === '' ? '' : `${error.field}: `}${error.reason}`;
-  const state = { mesh: isUsed ? mesh : before, problem, causes: nothingRead.causes };
+  const state: MeshMapState = {
+    mesh: isUsed ? mesh : before,
+    problem,
+    flaws: flaws.length === 0 ? 'none' : 'some',
+    causes: nothingRead.causes,
+  };
   return [
     state,
     [

@@ -16,6 +16,7 @@ import {
   type SchedulerLike,
   switchMap,
   take,
+  timer,
 } from 'rxjs';
 import { feedback } from '../../../operators/feedback.ts';
 import { inSlices } from '../../../operators/in-slices.ts';
@@ -57,6 +58,12 @@ export interface McpSourceOptions {
   readonly scheduler?: SchedulerLike;
 }
 
+/**
+ * How often it connects again at once because other namespaces are needed, and the pause before it
+ * does so later, in ms: two servers behind one address may have different Sidecars for a while.
+ */
+const [atOnce, apart] = [1, 1_000];
+
 /** The longest time for which reading blocks the event loop, in ms. */
 const slice = 8;
 
@@ -66,7 +73,8 @@ const slice = 8;
  * the known resources stay until it answers.
  *
  * If the options name namespaces, it also asks for those that their Sidecars name. If a Sidecar
- * later names another one, it connects again. Until then the known resources stay.
+ * later names another one, it connects again, at most once a second. Until then the known
+ * resources stay.
  *
  * Cold; never completes, never errors.
  */
@@ -83,10 +91,10 @@ export function mcpSource(options: McpSourceOptions): Observable<StoreEvent> {
           progress$.pipe(
             map(({ namespaces }) => namespaces),
             distinctUntilChanged(),
-            switchMap((namespaces) => {
+            switchMap((namespaces, change) => {
               const place = { source: name, path, bodies, namespaces: new Set(namespaces) };
               const read: Read = (...answer) => readAnswer(...answer, place);
-              return progress$.pipe(
+              const connection$ = progress$.pipe(
                 take(1),
                 switchMap((progress) => signs(options, progress, read)),
                 supervise(
@@ -95,6 +103,9 @@ export function mcpSource(options: McpSourceOptions): Observable<StoreEvent> {
                   scheduler,
                 ),
               );
+              return change <= atOnce
+                ? connection$
+                : timer(apart, scheduler).pipe(switchMap(() => connection$));
             }),
           ),
       ),

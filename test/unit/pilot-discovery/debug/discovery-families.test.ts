@@ -44,7 +44,7 @@ const answered = (nonce: string, snapshot: number): DiscoveryEvent => ({
   version: 'v',
   resources: 2,
 });
-const connected: DiscoveryEvent = {
+const connected: Extract<DiscoveryEvent, { readonly type: 'connected' }> = {
   type: 'connected',
   connection: 7,
   node,
@@ -100,6 +100,22 @@ describe('what the control plane says of itself', () => {
         version: '1.26.0',
       }),
     ).toBeUndefined();
+  });
+
+  it('has at most 100 versions of proxies, none of them long', () => {
+    const connectedWith = (version: string, connection: number) => {
+      const metadata = { ISTIO_VERSION: version };
+      return [
+        { ...connected, connection, node: create(NodeSchema, { id: node.id, metadata }) },
+        0,
+      ] as const;
+    };
+    const versions = ['x'.repeat(65), ...Array.from({ length: 150 }, (_, index) => `1.${index}`)];
+    const view = after(...versions.map(connectedWith));
+    const family = discoveryFamilies(view, '1').find(({ name }) => name === 'pilot_xds');
+    expect(family?.samples).toHaveLength(100);
+    expect(value(view, 'pilot_xds', '', { version: '1.98' })).toBe(1);
+    expect(value(view, 'pilot_xds', '', { version: 'other' })).toBe(1 + 51);
   });
 
   it('has how long changes take until a snapshot, an answer, and until they are accepted, without the first one', () => {

@@ -163,6 +163,22 @@ describe('a delegate', () => {
     ]);
   });
 
+  it('is left out if it would bring the matches above 10,000', () => {
+    const those = (count: number) => Array.from({ length: count }, () => routeMatch({}));
+    const part = delegate([route({ match: those(60) }), route({})]);
+    const leading = route({ ...to, match: those(100) });
+    const { virtualServices, warnings } = environmentWith(
+      root(leading, leading, route(to), route(toHosts('last'))),
+      part,
+    );
+    expect(virtualServices[0]?.spec.http.map(({ match }) => match.length)).toEqual([
+      6_000, 100, 60, 0, 0,
+    ]);
+    expect(warnings.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
+      'spec.http[1].delegate: the route is left out: the delegate m/part would give it more than 10000 matches from delegates, which is the limit',
+    ]);
+  });
+
   it.each([
     [prefix('/a/b'), prefix('/a')],
     [prefix('/a'), exact('/b')],

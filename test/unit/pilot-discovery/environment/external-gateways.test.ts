@@ -69,4 +69,14 @@ describe('gateways of networks that are Services', () => {
   ])('$what', ({ yaml, gateways }) => {
     expect(gatewaysOf(yaml)).toEqual(gateways);
   });
+
+  it('stay the same object if a Service that is none of them changes', () => {
+    const labelled = gate('topology.istio.io/network: west', 'externalIPs: [192.0.2.2]');
+    const other = (label: string) =>
+      gate(label, 'externalIPs: [192.0.2.3]').replace('name: gate', 'name: other');
+    const before = environmentOf(`${labelled}---${other('a: b')}`, { networks });
+    const now = environmentOf(`${labelled}---${other('a: c')}`, { networks, before });
+    expect(now.externalServices).not.toBe(before.externalServices);
+    expect(now.networks).toBe(before.networks);
+  });
 });

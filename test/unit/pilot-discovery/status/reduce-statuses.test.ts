@@ -81,6 +81,13 @@ describe('reduceStatuses', () => {
     expect(bodyFor([])).toMatchObject({ status: { validationMessages: null } });
   });
 
+  it('goes on writing if the clock is set back by an hour', () => {
+    expect(effectsOf(listed([route]), analyzed([route], [], -3_600_000))).toEqual([
+      '',
+      `write /${route}/status`,
+    ]);
+  });
+
   it('writes nothing if the status is right, or if the analysis may not know the object yet', () => {
     expect(
       effectsOf(

@@ -102,6 +102,22 @@ describe('the keys of an issuer', () => {
     expect(tokenKeys(text)).toEqual({ ok: false, reason: 'keys[0] is not an object' });
   });
 
+  it('are at most 100, with 65,536 characters', () => {
+    const read = (keys: readonly object[]) => tokenKeys(JSON.stringify({ keys }), 'passed over');
+    const those = (count: number, k: string) =>
+      Array.from({ length: count }, () => ({ kty: 'oct', k }));
+    expect(read(those(100, 'AQAB'))).toMatchObject({ ok: true, noToken: undefined });
+    expect(read(those(101, 'AQAB'))).toEqual({
+      ok: false,
+      reason: 'it has 101 keys, and the limit is 100',
+    });
+    const { length: long } = JSON.stringify({ keys: those(1, 'A'.repeat(65_536)) });
+    expect(read(those(1, 'A'.repeat(65_536)))).toEqual({
+      ok: false,
+      reason: `its keys have ${long} characters, and the limit is 65536`,
+    });
+  });
+
   it('are nested no deeper than a text may be', () => {
     expect(tokenKeys(`{"keys":${'['.repeat(100_000)}`)).toEqual({
       ok: false,

@@ -19,10 +19,11 @@ const place: ConsulPlace = {
 };
 const catalog = (...names: readonly string[]): ConsulEvent => ({ type: 'catalog', names });
 const away: ConsulEvent = { type: 'catalog-failed', reason: 'it is away' };
-const failed = (service: string): ConsulEvent => ({
+const failed = (service: string, failedAt = 0): ConsulEvent => ({
   type: 'instances-failed',
   service,
   reason: 'it is refused',
+  at: failedAt,
 });
 
 /** Returns an answer with instances, each `NAME` at 10.0.0.1, or `NAME@ADDRESS`. */
@@ -158,6 +159,34 @@ describe('what the source over Consul emits', () => {
       [],
       [],
       ['-ConsulService/api -ConsulInstance/api/n/1 -ConsulService/web -ConsulInstance/web/n/1'],
+    ]);
+  });
+
+  it('reads everything again once in 30 s at most, and names a service that goes on failing', () => {
+    const current = [catalog('api', 'web'), has('api', '1'), has('web', '1')];
+    const turnAfter = (...events: readonly ConsulEvent[]) =>
+      [...current, failed('web', 0), ...current, ...events].reduce(
+        (old, event) => foldConsul(old, event, place),
+        unknownConsul,
+      ).turn;
+    expect(turnAfter(failed('web', 29_999))).toBe(1);
+    expect(turnAfter(failed('web', 30_000))).toBe(2);
+    expect(turnAfter(failed('web', -3_600_000))).toBe(2);
+    expect(
+      emitted(
+        ...start,
+        [failed('web', 0)],
+        current,
+        [failed('web', 1_000)],
+        [failed('web', 2_000)],
+        [has('web', '2')],
+      ).slice(1),
+    ).toEqual([
+      [],
+      [],
+      [],
+      ['flaws error ConsulService/default/web: it is refused'],
+      ['+ConsulInstance/web/n/2 -ConsulInstance/web/n/1', 'flaws '],
     ]);
   });
 

@@ -81,7 +81,8 @@ describe('reduceFolder', () => {
     const first = looked(0, ['a', file('a', ['x'])]);
     const [state, events] = folded(first, lost);
     expect(events).toEqual([{ type: 'lost', source: 'files', reason: 'away' }]);
-    expect([winners(state), againAfter(state)]).toEqual([['x a'], 1_000]);
+    expect([winners(state), againAfter(state, 5)]).toEqual([['x a'], 1_000]);
+    expect([againAfter(state, 2_000), againAfter(state, 3_600_000)]).toEqual([18_000, 60_000]);
     expect(folded(first, lost, lost)[1]).toEqual([]);
     expect(folded(first, lost, looked(1))[1]).toEqual([{ type: 'synced', source: 'files' }]);
   });
@@ -100,9 +101,9 @@ describe('reduceFolder', () => {
   it('believes what takes something away once it has lasted', () => {
     const first = looked(0, ['a', file('a', ['x'])]);
     const [state, events] = folded(first, gone(100, 'a'));
-    expect([winners(state), againAfter(state), events]).toEqual([['x a'], 20, []]);
+    expect([winners(state), againAfter(state, 5), events]).toEqual([['x a'], 20, []]);
     const [after, laterEvents] = folded(first, gone(100, 'a'), gone(120, 'a'));
-    expect([winners(after), againAfter(after)]).toEqual([[], undefined]);
+    expect([winners(after), againAfter(after, 5)]).toEqual([[], undefined]);
     expect(laterEvents).toMatchObject([{ type: 'changed', upserts: [], removes: [keyAt('x')] }]);
   });
 

@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -23,6 +24,13 @@ import { istioObjects } from '../../../../contract/registry-objects.ts';
 
 const [entry, , , , , policy] = istioObjects.all;
 if (entry === undefined || policy === undefined) throw new Error('there are no objects');
+
+const sidecar = (namespace: string, ...hosts: readonly string[]) => ({
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'Sidecar',
+  metadata: { namespace, name: 'default' },
+  spec: { egress: [{ hosts }] },
+});
 
 describe('mcpSource', () => {
   let server: FakeConfigServer;
@@ -174,12 +182,6 @@ describe('mcpSource', () => {
   });
 
   it('asks for the namespaces that the Sidecars of its own name, and for more when they do', async () => {
-    const sidecar = (namespace: string, ...hosts: readonly string[]) => ({
-      apiVersion: 'networking.istio.io/v1',
-      kind: 'Sidecar',
-      metadata: { namespace, name: 'default' },
-      spec: { egress: [{ hosts }] },
-    });
     const policyIn = (namespace: string) => ({
       ...policy,
       metadata: { namespace, name: 'policy' },
@@ -210,13 +212,20 @@ describe('mcpSource', () => {
     expect(events.some(({ type }) => type === 'lost')).toBe(false);
   });
 
+  it('connects once a second at most if Sidecars go on naming other namespaces', async () => {
+    server.put(sidecar('bank', 'shop/*'));
+    listen(['bank']);
+    await synced();
+    expect(server.streams()).toBe(2);
+    for (const time of Array(40).keys()) {
+      server.put(sidecar('bank', time % 2 === 0 ? 'far/*' : 'shop/*'));
+      await sleep(20);
+    }
+    expect(server.streams()).toBeLessThanOrEqual(4);
+  });
+
   it('does not have what a proxy needs before all namespaces have come', async () => {
-    server.put({
-      apiVersion: 'networking.istio.io/v1',
-      kind: 'Sidecar',
-      metadata: { namespace: 'bank', name: 'default' },
-      spec: { egress: [{ hosts: ['shop/*'] }] },
-    });
+    server.put(sidecar('bank', 'shop/*'));
     server.put(entry);
     const atStart: (readonly string[])[] = [];
     listening = mcpAt(server.address, { namespaces: ['bank'] }).subscribe({
