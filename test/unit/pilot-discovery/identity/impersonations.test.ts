@@ -111,6 +111,20 @@ describe('the secure port', () => {
     expect(await asks(bad)).toMatchObject({ status: 'ANSWERED' });
   });
 
+  it('goes on with the certificate before, if the next is signed with SHA-1', async () => {
+    const name = { type: 'dns', value: 'istiod.test' } as const;
+    const { chain, key } = await authority.issue({ names: [name], hash: 'SHA-1' });
+    const serving = { chain, key: Buffer.from(key), roots: authority.root };
+    serving$.next({ type: 'serving', serving });
+    expect(events.at(-1)).toMatchObject({
+      type: 'unserved',
+      reason: matching(/^TLS cannot use the certificate, .*md too weak/),
+    });
+    expect(serving.key.every((byte) => byte === 0)).toBe(true);
+    const pair = await authority.issue({ names: [uri(shopSpiffe)] });
+    expect(await asks(pair)).toMatchObject({ status: 'ANSWERED' });
+  });
+
   it.each<[string, SecureProxy['nodes'], RegExp]>([
     [
       'a foreign namespace in the id',
