@@ -72,6 +72,16 @@ describe('the secure port', () => {
     expect(await asks(bad)).toMatchObject({ status: 'ANSWERED' });
   });
 
+  it('names ca-crl.pem to a client whose authority has no CRL there', async () => {
+    const ofOther = await other.issue({ names: [uri(shopSpiffe)] });
+    serve(`${authority.root}${other.root}`, await testCrl(authority.issuer));
+    expect(await asks(ofOther)).toMatchObject({
+      status: 'UNAUTHENTICATED',
+      details: matching(/UNABLE_TO_GET_CRL; ca-crl\.pem needs a CRL of each authority/),
+    });
+    serve(authority.root);
+  });
+
   it.each<[string, (pem: string) => string]>([
     ['as it is', (pem) => pem],
     ['indented', (pem) => pem.replaceAll(/^/gm, '  ')],

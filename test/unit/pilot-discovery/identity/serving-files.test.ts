@@ -27,7 +27,7 @@ it.each(['pkcs8', 'sec1'] as const)('refuses an encrypted key (%s)', async (type
     key: write('tls.key', encrypted),
     roots: [write('ca.crt', rootCert)],
   };
-  expect(await firstValueFrom(servingFiles(paths))).toEqual({
+  expect(await firstValueFrom(servingFiles(paths), { defaultValue: undefined })).toEqual({
     type: 'unserved',
     reason: `${paths.chain}, ${paths.key}: the key is encrypted, and there is no password for it`,
   });
