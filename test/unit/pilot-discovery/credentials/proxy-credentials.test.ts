@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { defer, NEVER, type Observable, of, type Subscription, VirtualTimeScheduler } from 'rxjs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -20,6 +21,11 @@ const secret = (name: string, data: Data, namespace = 'shop'): KubeDocument => (
   metadata: { name, namespace },
   data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text)])),
 });
+
+const encrypted = (key: string): string =>
+  createPrivateKey(key)
+    .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' })
+    .toString();
 
 const answered = (allowed: boolean): KubeAnswer => ({ ok: true, value: { status: { allowed } } });
 const away: KubeAnswer = {
@@ -266,6 +272,11 @@ describe('the secrets of gateways', () => {
       'another key',
       () => tls(pair, { 'tls.key': other?.key ?? '' }),
       'the key does not match the certificate',
+    ],
+    [
+      'an encrypted key',
+      () => tls(pair, { 'tls.key': encrypted(pair?.key ?? '') }),
+      'the key is encrypted, and there is no password for it',
     ],
     ['other data', () => ({ token: 'x' }), 'it has no tls.crt with tls.key, it has token'],
     ['nothing', () => ({}), 'it has no tls.crt with tls.key, it is empty'],
