@@ -253,6 +253,19 @@ describe('the secrets of gateways', () => {
     ]);
   });
 
+  it('end after a minute and 5 s while the API is slow, also if hundreds of accounts ask at once', () => {
+    const { kube, advance, proxy, answers } = world();
+    kube.put(secret('tls', tls(pair)));
+    const all = Array.from({ length: 300 }, (_, index) =>
+      proxy(['kubernetes://tls'], { ...caller, serviceAccount: `account-${index}` }),
+    );
+    advance(200);
+    expect(all.every((asking) => asking.names().length === 1)).toBe(true);
+    answers.now = NEVER;
+    advance(60_000 + 5_000);
+    expect(all.filter((asking) => asking.names().length > 0)).toEqual([]);
+  });
+
   it('cost one question and one watch for all proxies of an account', () => {
     const { kube, advance, proxy, reviews, listed } = world();
     kube.put(secret('tls', tls(pair)));
