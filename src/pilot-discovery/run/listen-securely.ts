@@ -1,18 +1,34 @@
 // Why: docs/decisions/098-a-call-has-a-caller.md
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
-import { connect, defer, map, merge, mergeMap, Observable, of, switchMap, take } from 'rxjs';
+import {
+  connect,
+  defer,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  Observable,
+  of,
+  pairwise,
+  switchMap,
+  take,
+  tap,
+} from 'rxjs';
 import { ofType } from '../../operators/tagged-union.ts';
 import { pemCertificates, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
 import type { ServingEvent } from '../identity/serving-files.ts';
 import { renewServer, tlsServer } from '../identity/tls-server.ts';
+import { mayRefuse, verifiedClients } from '../identity/verified-clients.ts';
 import { clientLimits } from '../push/client-limits.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { GrpcPort } from './grpc-port.ts';
 
 /**
  * Listens on a port with TLS, once there is a certificate. A later certificate is for connections
- * that begin after it. If TLS cannot use one, emits the reason, and the previous one stays. Hands
+ * that begin after it. If TLS cannot use one, emits the reason, and the previous one stays. If CRLs
+ * change, or a root is removed, closes the connections that have a client certificate. Hands
  * each connection to `admit` after its handshake, with or without a client certificate. Never
  * completes, never errors. Stops listening on unsubscribe.
  */
@@ -23,11 +39,19 @@ export function listenSecurely(
 ): Observable<DiscoveryEvent> {
   return defer(() => {
     const tls = tlsServer(clientLimits.silence.value);
+    const verified = verifiedClients(tls);
     return serving$.pipe(
       map((event) => usedBy(tls, event)),
       connect((event$) =>
         merge(
           event$.pipe(mergeMap(eventsOf)),
+          event$.pipe(
+            ofType('serving'),
+            pairwise(),
+            filter(([before, after]) => mayRefuse(before.serving, after.serving)),
+            tap(() => verified.close()),
+            ignoreElements(),
+          ),
           event$.pipe(
             ofType('serving'),
             take(1),
