@@ -35,6 +35,8 @@ interface IssuerOptions {
   readonly isCa?: boolean;
   readonly hasKeyId?: boolean;
   readonly mayRevoke?: boolean;
+  /** The keys of another certificate, which is then cross-signed. */
+  readonly sameKeys?: webcrypto.CryptoKeyPair;
 }
 
 const usages: Readonly<Record<'ofAuthority' | 'mute' | 'ofLeaf', KeyUsageFlags>> = {
@@ -64,11 +66,13 @@ export async function testIssuer(
     isCa = true,
     hasKeyId = true,
     mayRevoke = true,
+    sameKeys,
   }: IssuerOptions = {},
   by?: TestIssuer,
 ): Promise<TestIssuer> {
   const algorithm = keyKinds[kind];
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const keys =
+    sameKeys ?? (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']));
   const signer = by ?? { subject, keys, algorithm };
   const nameOf = (name: string | Uint8Array<ArrayBuffer>) => new Name(name);
   const certificate = await X509CertificateGenerator.create({

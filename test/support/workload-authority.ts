@@ -33,6 +33,8 @@ export interface WorkloadNames {
   readonly to?: number;
   /** The extended key usages. Default: server and client. */
   readonly usages?: readonly string[];
+  /** The hash of the signature. Default: SHA-256. */
+  readonly hash?: 'SHA-1' | 'SHA-256';
 }
 
 /** An authority that issues certificates for any names, and its root as PEM. */
@@ -64,7 +66,7 @@ export async function workloadAuthority(name = 'root'): Promise<WorkloadAuthorit
   return {
     root: `${root.toString('pem')}\n`,
     issuer: { subject: root.subject, keys, algorithm },
-    async issue({ names, from = -hour, to = hour, usages }) {
+    async issue({ names, from = -hour, to = hour, usages, hash = 'SHA-256' }) {
       const pair = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
       const leaf = await X509CertificateGenerator.create({
         serialNumber: String(Math.floor(Math.random() * 1e9)),
@@ -72,7 +74,7 @@ export async function workloadAuthority(name = 'root'): Promise<WorkloadAuthorit
         issuer: root.subject,
         notBefore: timeFromNow(from),
         notAfter: timeFromNow(to),
-        signingAlgorithm: algorithm,
+        signingAlgorithm: { ...algorithm, hash },
         publicKey: pair.publicKey,
         signingKey: keys.privateKey,
         extensions: [

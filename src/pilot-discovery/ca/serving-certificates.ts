@@ -2,12 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import {
   asyncScheduler,
-  combineLatest,
   distinctUntilChanged,
   EMPTY,
   map,
   type Observable,
-  of,
   race,
   repeat,
   type SchedulerLike,
@@ -28,8 +26,6 @@ export interface ServingCertificate {
   /** Overwrite it when it is in use. */
   readonly key: Buffer;
   readonly roots: string;
-  /** The CRLs of the mesh; blank if there are none. */
-  readonly crl: string;
 }
 
 /** In ms. It is not configurable: a new certificate costs almost nothing. */
@@ -41,28 +37,22 @@ const shortest = 1_000;
 
 /**
  * Emits a certificate for a server with these names (DNS names, and IPv4 addresses), by the
- * authority of the mesh: when the authority appears or changes, when the CRLs change, when half of
- * the certificate's lifetime is over, and when the clock has gone back. Each certificate has a new
- * key. Cold; never completes, errors only by a bug.
+ * authority of the mesh: when the authority appears or changes, when half of the certificate's
+ * lifetime is over, and when the clock has gone back. Each certificate has a new key. Cold; never
+ * completes, errors only by a bug.
  */
 export function servingCertificates(
   authority$: Observable<AuthorityState>,
   names: readonly string[],
-  crl$: Observable<string> = of(''),
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<ServingCertificate> {
-  return combineLatest([
-    authority$.pipe(
-      map((state) => (state.type === 'signs' ? state.authority : undefined)),
-      distinctUntilChanged((before, after) => before?.fingerprint === after?.fingerprint),
-    ),
-    crl$.pipe(distinctUntilChanged()),
-  ]).pipe(
-    switchMap(([authority, crl]) =>
+  return authority$.pipe(
+    map((state) => (state.type === 'signs' ? state.authority : undefined)),
+    distinctUntilChanged((before, after) => before?.fingerprint === after?.fingerprint),
+    switchMap((authority) =>
       authority === undefined
         ? EMPTY
         : defer(() => servingCertificate(authority, names, scheduler.now())).pipe(
-            map((serving) => ({ ...serving, crl })),
             repeat({
               delay: () =>
                 race(
@@ -83,7 +73,7 @@ async function servingCertificate(
   authority: SigningAuthority,
   names: readonly string[],
   now: number,
-): Promise<Omit<ServingCertificate, 'crl'>> {
+): Promise<ServingCertificate> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { chain } = await certify(
     authority,

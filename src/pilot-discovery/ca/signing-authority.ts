@@ -63,7 +63,7 @@ export function signingAuthority(parts: AuthorityParts, now: number): AuthorityR
   const [signer, ...others] = pemCertificates(chain) ?? [];
   const roots = pemCertificates(parts.roots) ?? [];
   if (signer === undefined) return refused('there is no certificate');
-  const way = wayToRoot(signer, others, roots);
+  const way = wayToRoot(signer, others, roots, now);
   if (way === undefined)
     return refused(`no chain leads from the certificate (${nameOf(signer)}) to a root`);
   if (!signer.ca)
@@ -72,6 +72,11 @@ export function signingAuthority(parts: AuthorityParts, now: number): AuthorityR
   const notAfter = Math.min(...ends);
   if (now >= notAfter)
     return refused(`a certificate of the chain has expired at ${new Date(notAfter).toISOString()}`);
+  const begin = Math.max(...way.map((certificate) => timesOf(certificate)[0]));
+  if (now < begin)
+    return refused(
+      `a certificate of the chain is not valid before ${new Date(begin).toISOString()}`,
+    );
   const key = createPrivateKey(privateKeyBlock(parts.key) ?? parts.key);
   const algorithm = signingAlgorithm(key);
   if (algorithm === undefined)
@@ -106,26 +111,43 @@ const nameOf = (certificate: X509Certificate): string =>
 
 /**
  * Returns the certificates from the signer to a root, both included; undefined if no chain leads
- * there. If several roots are possible, returns the chain to the one that expires last.
+ * there. Prefers a chain that is valid now, then a short one, then the root that expires last.
  */
 function wayToRoot(
   signer: X509Certificate,
   others: readonly X509Certificate[],
   roots: readonly X509Certificate[],
+  now: number,
 ): readonly X509Certificate[] | undefined {
   const lasting = roots.toSorted((a, b) => timesOf(b)[1] - timesOf(a)[1]);
-  const way = [signer];
-  for (let last = signer; way.length <= longestWay;) {
-    const top = last;
-    if (roots.some(({ raw }) => raw.equals(top.raw))) return way;
-    const root = lasting.find((candidate) => isIssuer(candidate, top));
+  const isValid = (certificate: X509Certificate): boolean => {
+    const [notBefore, notAfter] = timesOf(certificate);
+    return notBefore <= now && now < notAfter;
+  };
+  return (
+    shortestWay(signer, others.filter(isValid), lasting.filter(isValid)) ??
+    shortestWay(signer, others, lasting)
+  );
+}
+
+/** Looks at each certificate once: a chain may have many that have signed each other. */
+function shortestWay(
+  signer: X509Certificate,
+  others: readonly X509Certificate[],
+  roots: readonly X509Certificate[],
+): readonly X509Certificate[] | undefined {
+  const unvisited = new Set(others);
+  const ways = [{ way: [signer], last: signer }];
+  for (const { way, last } of ways) {
+    if (roots.some(({ raw }) => raw.equals(last.raw))) return way;
+    const root = roots.find((candidate) => isIssuer(candidate, last));
     if (root !== undefined) return [...way, root];
-    const next = others.find(
-      (candidate) => isIssuer(candidate, top) && !way.some(({ raw }) => raw.equals(candidate.raw)),
-    );
-    if (next === undefined) return undefined;
-    way.push(next);
-    last = next;
+    if (way.length >= longestWay) continue;
+    for (const candidate of unvisited) {
+      if (!isIssuer(candidate, last)) continue;
+      unvisited.delete(candidate);
+      ways.push({ way: [...way, candidate], last: candidate });
+    }
   }
   return undefined;
 }

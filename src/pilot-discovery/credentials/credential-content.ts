@@ -1,5 +1,6 @@
 import { crlFlaw } from '../../shared/certificates/crl-flaw.ts';
-import { keyPairFlaw, pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
+import { pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
+import { pairFlaw } from '../../shared/certificates/pair-flaw.ts';
 import { isObject } from '../../shared/text/is-object.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
@@ -73,7 +74,7 @@ function readPair(data: unknown, bytesOf: BytesOf, now: number): CredentialReadi
   );
   if (names === undefined) return refused(`it has no tls.crt with tls.key${has(data)}`);
   const [chain, key, staple] = [bytesOf(names.chain), bytesOf(names.key), bytesOf(names.staple)];
-  const flaw = keyPairFlaw(chain.toString(), key, now);
+  const flaw = pairFlaw(chain.toString(), key, now);
   return flaw === undefined
     ? { ok: true, content: { part: 'pair', chain, key, staple } }
     : refused(`${names.chain}, ${names.key}: ${flaw}`);

@@ -37,7 +37,7 @@ const counts: Readonly<Record<ReadingRight['type'], number>> = {
   denied: 10_000,
   unknown: 2_000,
 };
-/** How long the API may take, in ms. */
+/** How long an answer may take, with the wait for its turn, in ms. */
 const longest = 5_000;
 /** How long an answer is kept for an account without a proxy, in ms. */
 const lingering = 30_000;
@@ -69,8 +69,8 @@ export function readingRights(
     const identity = spiffeOf(caller);
     const ask$ = api.create(path, questionOf(caller), { forbidden: mayReview }).pipe(
       map((answer) => (answer.ok ? rightIn(answer.value) : unknown(answer.failure.reason))),
-      timeout({ first: longest, with: () => of(late), scheduler }),
       through$,
+      timeout({ first: longest, with: () => of(late), scheduler }), // waiting counts: a grant must end
     );
     return rightOf$(identity, () =>
       ask$.pipe(

@@ -67,11 +67,18 @@ function identity$(
   }
 }
 
-/** Returns the verdict of OpenSSL; with our time, if the certificate is not valid now. */
-const verdictOf = (reason: string, now: number): string =>
-  ['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'].includes(reason)
-    ? `${reason}; ${clockSays(now)}`
-    : reason;
+/** Returns the verdict of OpenSSL, and what may be wrong. */
+function verdictOf(reason: string, now: number): string {
+  switch (reason) {
+    case 'CERT_NOT_YET_VALID':
+    case 'CERT_HAS_EXPIRED':
+      return `${reason}; ${clockSays(now)}`;
+    case 'UNABLE_TO_GET_CRL':
+      return `${reason}; ca-crl.pem needs a CRL of each authority of this certificate`;
+    default:
+      return reason;
+  }
+}
 
 const refused$ = (reason: string): Observable<CallerIdentity> => of(unauthenticated(reason));
 

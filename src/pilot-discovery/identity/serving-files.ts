@@ -6,7 +6,8 @@ import {
   type Observable,
   type SchedulerLike,
 } from 'rxjs';
-import { keyPairFlaw, pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
+import { pemCertificates } from '../../shared/certificates/key-pair-flaw.ts';
+import { pairFlaw } from '../../shared/certificates/pair-flaw.ts';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
 import { rereadFiles } from './reread-files.ts';
 
@@ -71,7 +72,7 @@ async function readServing(paths: ServingPaths, now: number): Promise<ServingEve
   for (const file of files)
     if (file?.kind !== 'read') return { type: 'unserved', reason: file?.reason ?? 'no roots' };
   const serving = { chain: textOf(chain), key: bytesOf(key), roots: textOf(rootsUsed) };
-  const flaw = keyPairFlaw(serving.chain, serving.key, now);
+  const flaw = pairFlaw(serving.chain, serving.key, now);
   if (flaw !== undefined)
     return { type: 'unserved', reason: `${paths.chain}, ${paths.key}: ${flaw}` };
   return (pemCertificates(serving.roots) ?? []).length === 0

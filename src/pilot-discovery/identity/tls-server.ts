@@ -1,10 +1,5 @@
 import { constants } from 'node:crypto';
-import {
-  createSecureContext,
-  createServer,
-  type SecureContextOptions,
-  type Server,
-} from 'node:tls';
+import { createServer, type SecureContextOptions, type Server } from 'node:tls';
 import { crlBodies } from '../../shared/certificates/crl-flaw.ts';
 import { pemBlock } from '../../shared/certificates/pem-block.ts';
 import { trustAnchors } from '../../shared/http/http-answer.ts';
@@ -34,41 +29,33 @@ function crlsIn(text: string): string[] {
   return bodies.map((der) => pemBlock('X509 CRL', der));
 }
 
-/** Returns why a server cannot use a certificate, its roots or its CRLs; undefined if it can. */
-export function servingFlaw(serving: ServingPair): string | undefined {
-  try {
-    createSecureContext(secureContext(serving));
-    return undefined;
-  } catch (error) {
-    return `TLS cannot use the certificate, its key, the roots or the CRLs: ${(error as Error).message}`;
-  }
-}
-
 /**
  * Returns a server that asks each client for a certificate, and also accepts clients without a
- * valid one: the caller of each call is authenticated later. Throws if `servingFlaw` has a reason.
- *
- * Overwrites the key: only OpenSSL has it then.
+ * valid one: the caller of each call is authenticated later. It has no certificate yet.
  *
  * @param handshakeTimeout the longest time until a client has finished its handshake, in ms
  */
-export function tlsServer(serving: ServingPair, handshakeTimeout: number): Server {
-  const server = createServer({
-    ...secureContext(serving),
+export function tlsServer(handshakeTimeout: number): Server {
+  return createServer({
     ALPNProtocols: ['h2'],
     handshakeTimeout,
     requestCert: true,
     rejectUnauthorized: false,
   });
-  serving.key.fill(0);
-  return server;
 }
 
 /**
- * Gives a server another certificate, for later connections. Overwrites its key, too. Throws if
- * `servingFlaw` has a reason.
+ * Gives a server a certificate, for later connections. Returns why TLS cannot use the certificate,
+ * its roots or its CRLs, and the previous one then stays; undefined if it can. Overwrites the key:
+ * only OpenSSL has it then.
  */
-export function renewServer(server: Server, serving: ServingPair): void {
-  server.setSecureContext(secureContext(serving));
-  serving.key.fill(0);
+export function renewServer(server: Server, serving: ServingPair): string | undefined {
+  try {
+    server.setSecureContext(secureContext(serving));
+    return undefined;
+  } catch (error) {
+    return `TLS cannot use the certificate, its key, the roots or the CRLs: ${(error as Error).message}`;
+  } finally {
+    serving.key.fill(0);
+  }
 }

@@ -1,29 +1,34 @@
 // Why: docs/decisions/098-a-call-has-a-caller.md
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { Server, TLSSocket } from 'node:tls';
 import {
   connect,
+  defer,
+  filter,
   ignoreElements,
   map,
   merge,
   mergeMap,
   Observable,
   of,
+  pairwise,
   switchMap,
   take,
   tap,
 } from 'rxjs';
 import { ofType } from '../../operators/tagged-union.ts';
 import { pemCertificates, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
-import type { ServingPair, ServingEvent } from '../identity/serving-files.ts';
-import { renewServer, servingFlaw, tlsServer } from '../identity/tls-server.ts';
+import type { ServingEvent } from '../identity/serving-files.ts';
+import { renewServer, tlsServer } from '../identity/tls-server.ts';
+import { mayRefuse, verifiedClients } from '../identity/verified-clients.ts';
 import { clientLimits } from '../push/client-limits.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { GrpcPort } from './grpc-port.ts';
 
 /**
  * Listens on a port with TLS, once there is a certificate. A later certificate is for connections
- * that begin after it. If TLS cannot use one, emits the reason, and the previous one stays. Hands
+ * that begin after it. If TLS cannot use one, emits the reason, and the previous one stays. If CRLs
+ * change, or a root is removed, closes the connections that have a client certificate. Hands
  * each connection to `admit` after its handshake, with or without a client certificate. Never
  * completes, never errors. Stops listening on unsubscribe.
  */
@@ -32,37 +37,44 @@ export function listenSecurely(
   serving$: Observable<ServingEvent>,
   admit: (socket: TLSSocket) => void,
 ): Observable<DiscoveryEvent> {
-  return serving$.pipe(
-    map(usable),
-    connect((event$) => {
-      const certificate$ = event$.pipe(ofType('serving'));
-      return merge(
-        event$.pipe(mergeMap(eventsOf)),
-        certificate$.pipe(
-          take(1),
-          switchMap(({ serving }) => listenWith(port, serving, certificate$, admit)),
+  return defer(() => {
+    const tls = tlsServer(clientLimits.silence.value);
+    const verified = verifiedClients(tls);
+    return serving$.pipe(
+      map((event) => usedBy(tls, event)),
+      connect((event$) =>
+        merge(
+          event$.pipe(mergeMap(eventsOf)),
+          event$.pipe(
+            ofType('serving'),
+            pairwise(),
+            filter(([before, after]) => mayRefuse(before.serving, after.serving)),
+            tap(() => verified.close()),
+            ignoreElements(),
+          ),
+          event$.pipe(
+            ofType('serving'),
+            take(1),
+            switchMap(() => listenWith(port, tls, admit)),
+          ),
         ),
-      );
-    }),
-  );
+      ),
+    );
+  });
 }
 
-function usable(event: ServingEvent): ServingEvent {
+function usedBy(tls: Server, event: ServingEvent): ServingEvent {
   if (event.type === 'unserved') return event;
-  const reason = servingFlaw(event.serving);
-  if (reason === undefined) return event;
-  event.serving.key.fill(0);
-  return { type: 'unserved', reason };
+  const reason = renewServer(tls, event.serving);
+  return reason === undefined ? event : { type: 'unserved', reason };
 }
 
 function listenWith(
   port: GrpcPort,
-  first: ServingPair,
-  later$: Observable<{ readonly serving: ServingPair }>,
+  tls: Server,
   admit: (socket: TLSSocket) => void,
 ): Observable<DiscoveryEvent> {
   return new Observable((subscriber) => {
-    const tls = tlsServer(first, clientLimits.silence.value);
     const refuse = ({ remoteAddress, remotePort }: Socket, reason: string): void => {
       if (remoteAddress === undefined) return; // the client has gone: a probe of the port does that
       const address = `${remoteAddress}:${remotePort}`;
@@ -78,12 +90,7 @@ function listenWith(
       admit(socket);
     });
     tls.on('tlsClientError', ({ message }, socket) => refuse(socket, message));
-    const renewed$ = later$.pipe(
-      tap(({ serving }) => renewServer(tls, serving)),
-      ignoreElements(),
-    );
-    const listening$ = port.listen$((socket) => tls.emit('connection', socket));
-    return merge(renewed$, listening$).subscribe(subscriber);
+    return port.listen$((socket) => tls.emit('connection', socket)).subscribe(subscriber);
   });
 }
 

@@ -46,6 +46,8 @@ export interface MeshAuthority {
    * authority; otherwise the events of `files$`.
    */
   readonly servingOr$: (files$: Observable<ServingEvent>) => Observable<ServingEvent>;
+  /** Emits the CRLs that are in use, PEM, at once and after each change; blank for none. */
+  readonly crl$: Observable<string>;
 }
 
 /** The parts of a view that the authority needs. */
@@ -75,7 +77,7 @@ export function meshAuthority(
     map(({ ca }) => ca?.crl.text ?? ''),
     distinctUntilChanged(),
   );
-  const certificate$ = servingCertificates(authority$, names, crl$, scheduler).pipe(
+  const certificate$ = servingCertificates(authority$, names, scheduler).pipe(
     map((serving): ServingEvent => ({ type: 'serving', serving })),
   );
   const files$ = authorityReadings(places, scheduler);
@@ -100,6 +102,7 @@ export function meshAuthority(
         distinctUntilChanged(),
         switchMap((isAbsent) => (isAbsent ? files$ : certificate$)),
       ),
+    crl$,
   };
 }
 

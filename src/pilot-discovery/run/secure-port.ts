@@ -4,6 +4,7 @@ import type { FindAccess } from '../../shared/kube/access.ts';
 import { kubeApi } from '../../shared/kube/kube-api.ts';
 import type { Snapshot } from '../environment/snapshots.ts';
 import { boundedReviews, reviewBounds } from '../identity/bounded-reviews.ts';
+import { withClientCrls } from '../identity/client-crls.ts';
 import { withClientRoots } from '../identity/client-roots.ts';
 import { identifyBy } from '../identity/identify.ts';
 import { recentCallers } from '../identity/recent-callers.ts';
@@ -43,13 +44,15 @@ export function securePort(
   const files$ = servingFiles(files, scheduler);
   const keys = tokens.rule && keysOf(tokens.rule, blockedRanges, scheduler);
   const review$ = reviewTokens(tokens, findApi, keys, scheduler);
-  const serving$ =
+  const certificate$ =
     authority === undefined || filesAre === 'given' || existsSync(files.chain)
       ? files$
       : authority.servingOr$(files$);
+  const trusting$ =
+    moreRoots === '' ? certificate$ : withClientRoots(certificate$, moreRoots, scheduler);
   return {
     address,
-    serving$: moreRoots === '' ? serving$ : withClientRoots(serving$, moreRoots, scheduler),
+    serving$: authority === undefined ? trusting$ : withClientCrls(trusting$, authority.crl$),
     identify$: identifyBy(trustDomain$, review$, scheduler),
     nodes,
     services: authority === undefined ? [] : [authority.service$],

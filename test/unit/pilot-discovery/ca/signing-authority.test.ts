@@ -46,6 +46,43 @@ describe('signingAuthority', () => {
     ]);
   });
 
+  it.each<[string, oldRoot: 'is gone' | 'has expired']>([
+    ['a certificate that leads nowhere', 'is gone'],
+    ['a root that has expired', 'has expired'],
+  ])('finds the way through a cross-signed certificate, also behind %s', async (_, oldRoot) => {
+    const end = oldRoot === 'has expired' ? now - 1_000 : now + day;
+    const before = await testIssuer({ subject: 'CN=before', notAfter: end });
+    const ofBefore = await testIssuer({ subject: 'CN=middle' }, before);
+    const ofRoot = await testIssuer({ subject: 'CN=middle', sameKeys: ofBefore.keys }, root);
+    const bottom = await testIssuer({ subject: 'CN=bottom' }, ofBefore);
+    const result = signingAuthority(
+      {
+        certificate: bottom.certificate,
+        key: bottom.key,
+        chain: ofBefore.certificate + ofRoot.certificate,
+        roots: (oldRoot === 'is gone' ? '' : before.certificate) + root.certificate,
+      },
+      now,
+    );
+    expect(result).toMatchObject({
+      ok: true,
+      authority: { intermediates: [bottom.certificate, ofRoot.certificate] },
+    });
+  });
+
+  it('looks at each certificate once, if many have signed each other', async () => {
+    const first = await testIssuer({ subject: 'CN=m' });
+    const several = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        testIssuer({ subject: 'CN=m', sameKeys: first.keys }, first),
+      ),
+    );
+    const bottom = await testIssuer({ subject: 'CN=bottom' }, first);
+    const chain = several.map(({ certificate }) => certificate).join('');
+    const { certificate, key } = bottom;
+    expect(reasonOf({ certificate, key, chain })).toContain('no chain leads');
+  });
+
   it('needs no chain if a root has signed its certificate', () => {
     const result = signingAuthority({ ...parts, chain: '' }, now);
     expect(result.ok && result.authority.intermediates).toEqual([parts.certificate]);
@@ -95,6 +132,10 @@ describe('signingAuthority', () => {
       pluggedAuthority({ notBefore: now + day }, root),
     ]);
     const oldRoot = await testIssuer({ notAfter: now - 1_000 });
+    const earlyRoot = await testIssuer({ notBefore: now + day });
+    expect(reasonOf(await pluggedAuthority({}, earlyRoot))).toContain(
+      'a certificate of the chain is not valid before',
+    );
     expect(reasonOf(old)).toContain('the certificate has expired at');
     expect(reasonOf(early)).toContain('the certificate is not valid before');
     expect(reasonOf(await pluggedAuthority({}, oldRoot))).toContain(

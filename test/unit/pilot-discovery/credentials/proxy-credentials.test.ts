@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { defer, NEVER, type Observable, of, type Subscription, VirtualTimeScheduler } from 'rxjs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -20,6 +21,11 @@ const secret = (name: string, data: Data, namespace = 'shop'): KubeDocument => (
   metadata: { name, namespace },
   data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text)])),
 });
+
+const encrypted = (key: string): string =>
+  createPrivateKey(key)
+    .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' })
+    .toString();
 
 const answered = (allowed: boolean): KubeAnswer => ({ ok: true, value: { status: { allowed } } });
 const away: KubeAnswer = {
@@ -247,6 +253,19 @@ describe('the secrets of gateways', () => {
     ]);
   });
 
+  it('end after a minute and 5 s while the API is slow, also if hundreds of accounts ask at once', () => {
+    const { kube, advance, proxy, answers } = world();
+    kube.put(secret('tls', tls(pair)));
+    const all = Array.from({ length: 300 }, (_, index) =>
+      proxy(['kubernetes://tls'], { ...caller, serviceAccount: `account-${index}` }),
+    );
+    advance(200);
+    expect(all.every((asking) => asking.names().length === 1)).toBe(true);
+    answers.now = NEVER;
+    advance(60_000 + 5_000);
+    expect(all.filter((asking) => asking.names().length > 0)).toEqual([]);
+  });
+
   it('cost one question and one watch for all proxies of an account', () => {
     const { kube, advance, proxy, reviews, listed } = world();
     kube.put(secret('tls', tls(pair)));
@@ -266,6 +285,11 @@ describe('the secrets of gateways', () => {
       'another key',
       () => tls(pair, { 'tls.key': other?.key ?? '' }),
       'the key does not match the certificate',
+    ],
+    [
+      'an encrypted key',
+      () => tls(pair, { 'tls.key': encrypted(pair?.key ?? '') }),
+      'the key is encrypted, and there is no password for it',
     ],
     ['other data', () => ({ token: 'x' }), 'it has no tls.crt with tls.key, it has token'],
     ['nothing', () => ({}), 'it has no tls.crt with tls.key, it is empty'],

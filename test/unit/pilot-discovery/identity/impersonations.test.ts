@@ -2,12 +2,15 @@ import 'reflect-metadata';
 import { ExtendedKeyUsage } from '@peculiar/x509';
 import { asyncScheduler, ReplaySubject, of, type Subscription } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '@bufbuild/protobuf';
+import { create, type JsonObject } from '@bufbuild/protobuf';
+import { credentials, status } from '@grpc/grpc-js';
 import { identifyBy } from '../../../../src/pilot-discovery/identity/identify.ts';
 import type { ServingEvent } from '../../../../src/pilot-discovery/identity/serving-files.ts';
+import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
+import { DeltaDiscoveryRequestSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
 import { freePorts } from '../../../support/free-ports.ts';
-import { askSecurely, type SecureProxy } from '../../../support/secure-client.ts';
+import { askSecurely, openDelta, type SecureProxy } from '../../../support/secure-client.ts';
 import { testCrl } from '../../../support/test-crl.ts';
 import { servedSecurely } from '../../../support/served-securely.ts';
 import {
@@ -72,6 +75,44 @@ describe('the secure port', () => {
     expect(await asks(bad)).toMatchObject({ status: 'ANSWERED' });
   });
 
+  it.each<[string, () => Promise<Parameters<typeof serve>>, ends: boolean]>([
+    ['ends if CRLs come', async () => [authority.root, await testCrl(authority.issuer)], true],
+    ['ends if its root is removed', () => Promise.resolve([other.root]), true],
+    ['stays if a root is added', () => Promise.resolve([authority.root + other.root]), false],
+    ['stays if only the certificate is new', () => Promise.resolve([authority.root]), false],
+  ])('verifies clients again by a new connection: one %s', async (_, after, ends) => {
+    const pair = await authority.issue({ names: [uri(shopSpiffe)] });
+    const { call, close } = openDelta(
+      `127.0.0.1:${port}`,
+      credentials.createSsl(
+        ...[authority.root, pair.key, pair.chain].map((pem) => Buffer.from(pem)),
+      ),
+      {},
+      { 'grpc.ssl_target_name_override': 'istiod.test' },
+    );
+    const outcomes: string[] = [];
+    call.on('data', () => outcomes.push('answer'));
+    call.on('status', ({ code }) => outcomes.push(status[code]));
+    call.write(create(DeltaDiscoveryRequestSchema, { node: ofShop, typeUrl: typeUrls.cluster }));
+    await expect.poll(() => outcomes).toEqual(['answer']);
+    serve(...(await after()));
+    if (ends) await expect.poll(() => outcomes).toEqual(['answer', 'UNAVAILABLE']);
+    else await new Promise((done) => setTimeout(done, 200));
+    expect(outcomes).toHaveLength(ends ? 2 : 1);
+    close();
+    serve(authority.root);
+  });
+
+  it('names ca-crl.pem to a client whose authority has no CRL there', async () => {
+    const ofOther = await other.issue({ names: [uri(shopSpiffe)] });
+    serve(`${authority.root}${other.root}`, await testCrl(authority.issuer));
+    expect(await asks(ofOther)).toMatchObject({
+      status: 'UNAUTHENTICATED',
+      details: matching(/UNABLE_TO_GET_CRL; ca-crl\.pem needs a CRL of each authority/),
+    });
+    serve(authority.root);
+  });
+
   it.each<[string, (pem: string) => string]>([
     ['as it is', (pem) => pem],
     ['indented', (pem) => pem.replaceAll(/^/gm, '  ')],
@@ -109,6 +150,20 @@ describe('the secure port', () => {
     expect(await asks(bad)).toMatchObject({ status: 'UNAUTHENTICATED' });
     serve(authority.root);
     expect(await asks(bad)).toMatchObject({ status: 'ANSWERED' });
+  });
+
+  it('goes on with the certificate before, if the next is signed with SHA-1', async () => {
+    const name = { type: 'dns', value: 'istiod.test' } as const;
+    const { chain, key } = await authority.issue({ names: [name], hash: 'SHA-1' });
+    const serving = { chain, key: Buffer.from(key), roots: authority.root };
+    serving$.next({ type: 'serving', serving });
+    expect(events.at(-1)).toMatchObject({
+      type: 'unserved',
+      reason: matching(/^TLS cannot use the certificate, .*md too weak/),
+    });
+    expect(serving.key.every((byte) => byte === 0)).toBe(true);
+    const pair = await authority.issue({ names: [uri(shopSpiffe)] });
+    expect(await asks(pair)).toMatchObject({ status: 'ANSWERED' });
   });
 
   it.each<[string, SecureProxy['nodes'], RegExp]>([
