@@ -4,6 +4,7 @@ import {
   ignoreElements,
   map,
   merge,
+  NEVER,
   type Observable,
   of,
   Subject,
@@ -296,6 +297,44 @@ describe('xdsRelay', () => {
       m.expectObservable(life$, '^ 20m !').toBe('-');
     }),
   );
+
+  it(
+    'keeps nothing with an age limit of 0, so that an Envoy waits for the control plane',
+    marbles((m) => {
+      const { given, codes$, kept$, life$ } = draw(m, {
+        moods: at({ '0s': '1', '10s': 'x', '29s': '2' }),
+        comes: at({ '5s': 'a', '20s': 'b' }),
+        envoys: [{}, {}],
+        good: stored(0),
+        maxAge: 0,
+      });
+      // The second Envoy ends a pause at 20 s. The next attempt is at 30 s.
+      m.expectObservable(given[1]?.pipe(take(1)) ?? of()).toBe('30s (a|)', { a: 'clusters 2' });
+      expectWords(m, codes$, {
+        '5s': ['xds.connected'],
+        '10.5s': ['xds.unavailable'],
+        '30s': ['xds.available'],
+      });
+      m.expectObservable(kept$).toBe('-');
+      m.expectObservable(life$, '^ 20m !').toBe('-');
+    }),
+  );
+
+  for (const [how, maxAge, times] of [
+    ['never with an age limit of 0', 0, '-'],
+    ['every second with one of 1 ms', 1, at({ '1s': 'c', '2s': 'c', '3s': 'c' })],
+    ['every 30 s with one of a minute', 60_000, at({ '30s': 'c', '60s': 'c', '90s': 'c' })],
+  ] as const)
+    it(
+      `confirms ${how}`,
+      marbles((m) => {
+        const due$ = xdsRelay({
+          ...{ call$: NEVER, connect$: () => NEVER, stored: undefined, maxAge },
+          ...{ random: () => 0.5, write: () => undefined },
+        }).pipe(map(({ event }) => (event.type === 'confirmation-due' ? 'c' : event.type)));
+        m.expectObservable(due$, `^ ${maxAge === 1 ? '3.5s' : '100s'} !`).toBe(times);
+      }),
+    );
 
   it(
     'tells that the control plane is away within 5 s, and then every five minutes',

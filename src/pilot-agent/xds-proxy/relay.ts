@@ -36,7 +36,8 @@ const troubleLogPause = { same: 300_000, other: 30_000 };
  * of this run is sent at once; the one from disk is sent if the control plane does not answer. The
  * answers of the control plane then replace it.
  *
- * @param maxAge the age limit of a configuration that the control plane has not confirmed, in ms
+ * @param maxAge the age limit of a configuration that the control plane has not confirmed, in ms;
+ *   with 0, nothing is kept
  */
 export function relay(maxAge: number): (state: RelayState, event: Timed) => Step {
   return (before, event) => {
@@ -45,7 +46,7 @@ export function relay(maxAge: number): (state: RelayState, event: Timed) => Step
     return steps(apply(before, event), [
       (state) => connect(state, event),
       (state) => push(state, now, maxAge),
-      (state) => keep(state, event, wasAnswering),
+      (state) => keep(withBegun(state), event, wasAnswering, maxAge),
       ask,
     ]);
   };
@@ -210,14 +211,10 @@ function identity(node: Node | undefined): unknown {
  * Keeps the resources that the youngest Envoy has ACKed, once it has ACKed all. The stored
  * configuration is confirmed as long as the control plane answers.
  */
-function keep(before: RelayState, event: Timed, wasAnswering: boolean): Step {
-  const state = {
-    ...before,
-    streams: new Map([...before.streams].map(([number, stream]) => [number, begun(stream)])),
-  };
+function keep(state: RelayState, event: Timed, wasAnswering: boolean, maxAge: number): Step {
   const envoy = leader(state);
   const types =
-    envoy?.node === undefined || envoy.isStored
+    envoy?.node === undefined || envoy.isStored || maxAge === 0
       ? undefined
       : goodOf(envoy.subscriptions, state.good);
   if (envoy?.node === undefined || types === undefined) return [state, []];
@@ -225,6 +222,11 @@ function keep(before: RelayState, event: Timed, wasAnswering: boolean): Step {
   if (types === state.good?.types && !isConfirmed) return [state, []];
   const good: LastGood = { types, nodeId: envoy.node.id, confirmedAt: event.at };
   return [{ ...state, good, isGoodOffered: true }, [{ type: 'keep', good }]];
+}
+
+function withBegun(state: RelayState): RelayState {
+  const streams = [...state.streams].map(([number, stream]) => [number, begun(stream)] as const);
+  return { ...state, streams: new Map(streams) };
 }
 
 function begun(stream: EnvoyStream): EnvoyStream {

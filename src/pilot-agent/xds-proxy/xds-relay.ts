@@ -3,6 +3,7 @@ import {
   auditTime,
   concat,
   defer,
+  EMPTY,
   filter,
   ignoreElements,
   interval,
@@ -42,7 +43,10 @@ export interface RelayWorld {
   /** The configuration on disk; undefined for none. */
   readonly stored: LastGood | undefined;
   readonly write: (good: LastGood) => void;
-  /** The age limit of a configuration that the control plane has not confirmed. In ms. */
+  /**
+   * The age limit of a configuration that the control plane has not confirmed; with 0, nothing is
+   * kept. In ms.
+   */
   readonly maxAge: number;
   /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
@@ -67,6 +71,10 @@ export function xdsRelay({
   ...world
 }: RelayWorld): Observable<RelayTransition> {
   const { call$, stored, write, maxAge } = world;
+  const confirmationDue$ =
+    maxAge === 0
+      ? EMPTY
+      : interval(Math.max(together, Math.min(confirmedEvery, maxAge / 2)), scheduler);
 
   function interpret$(effect$: Observable<RelayEffect>): Observable<Timed> {
     return merge(
@@ -81,15 +89,13 @@ export function xdsRelay({
         tap(({ good }) => write(good)),
         ignoreElements(),
       ),
-      interval(Math.min(confirmedEvery, maxAge / 2), scheduler).pipe(
-        map((): RelayEvent => ({ type: 'confirmation-due' })),
-      ),
+      confirmationDue$.pipe(map((): RelayEvent => ({ type: 'confirmation-due' }))),
     ).pipe(map((event): Timed => ({ ...event, at: scheduler.now() })));
   }
 
   return NEVER.pipe(
     reduceWithEffects<RelayState, Timed, RelayEffect>(
-      { ...initialRelay, good: stored },
+      { ...initialRelay, good: maxAge === 0 ? undefined : stored },
       relay(maxAge),
       interpret$,
     ),
