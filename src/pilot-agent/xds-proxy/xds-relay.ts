@@ -15,6 +15,7 @@ import {
   of,
   type SchedulerLike,
   switchMap,
+  takeWhile,
   tap,
   timer,
 } from 'rxjs';
@@ -102,7 +103,10 @@ export function xdsRelay({
   );
 }
 
-/** Emits the requests of an Envoy, and sends it the pushes to its stream. */
+/**
+ * Emits the requests of an Envoy, and sends it the pushes to its stream. Completes when the stream
+ * is closed.
+ */
 function envoy$(
   { variant, request$, push }: EnvoyCall,
   stream: number,
@@ -120,7 +124,7 @@ function envoy$(
       request$.pipe(map((request): RelayEvent => ({ type: 'requested', stream, request }))),
       of<RelayEvent>({ type: 'stream-closed', stream }),
     ),
-  );
+  ).pipe(takeWhile(({ type }) => type !== 'stream-closed', true));
 }
 
 /** Emits the events of a connection to the control plane, and sends it the requests. */
