@@ -298,6 +298,29 @@ describe('xdsRelay', () => {
     }),
   );
 
+  for (const [how, change, kept] of [
+    ['not within 30 s of its start', '34.999s', { '601s': ['2'] }],
+    ['30 s after its start', '35s', { '36s': ['2'], '601s': ['2'] }],
+  ] as const)
+    it(
+      `keeps what an Envoy has accepted without a type that it does not request: ${how}`,
+      marbles((m) => {
+        const good = stored(60_000);
+        const types = new Map(good.types).set(typeUrls.extensions, {
+          version: '0',
+          resources: new Map(),
+          absent: new Set(),
+        });
+        const { kept$, life$ } = draw(m, {
+          moods: at({ '0s': '1', [change]: '2' }),
+          comes: '5s a',
+          good: { ...good, types },
+        });
+        expectWords(m, kept$, kept);
+        m.expectObservable(life$, '^ 15m !').toBe('-');
+      }),
+    );
+
   it(
     'keeps nothing with an age limit of 0, so that an Envoy waits for the control plane',
     marbles((m) => {

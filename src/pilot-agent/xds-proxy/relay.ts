@@ -27,6 +27,11 @@ const pauses = { first: 500, longest: 10_000 };
  * logged. In ms.
  */
 const troubleLogPause = { same: 300_000, other: 30_000 };
+/**
+ * How long the types of the stored configuration are awaited after an Envoy has begun: it requests
+ * one type after another. In ms.
+ */
+const typesAwaited = 30_000;
 
 /**
  * Reduces the xDS proxy: one connection to the control plane, and any number of Envoys that are
@@ -46,7 +51,7 @@ export function relay(maxAge: number): (state: RelayState, event: Timed) => Step
     return steps(apply(before, event), [
       (state) => connect(state, event),
       (state) => push(state, now, maxAge),
-      (state) => keep(withBegun(state), event, wasAnswering, maxAge),
+      (state) => keep(withBegun(state, now), event, wasAnswering, maxAge),
       ask,
     ]);
   };
@@ -73,7 +78,7 @@ function apply(state: RelayState, event: Timed): RelayState {
         node: undefined,
         subscriptions: new Map(),
         pushes: 0,
-        hasBegun: false,
+        begunAt: undefined,
         isStored: false,
       };
       return { ...state, streams: new Map(streams).set(event.stream, opened) };
@@ -209,29 +214,34 @@ function identity(node: Node | undefined): unknown {
 
 /**
  * Keeps the resources that the youngest Envoy has ACKed, once it has ACKed all. The stored
- * configuration is confirmed as long as the control plane answers.
+ * configuration is confirmed as long as the control plane answers. A type that Envoy has not
+ * requested in time is no longer in the mesh, and leaves the stored configuration.
  */
 function keep(state: RelayState, event: Timed, wasAnswering: boolean, maxAge: number): Step {
   const envoy = leader(state);
-  const types =
-    envoy?.node === undefined || envoy.isStored || maxAge === 0
-      ? undefined
-      : goodOf(envoy.subscriptions, state.good);
-  if (envoy?.node === undefined || types === undefined) return [state, []];
+  if (envoy?.node === undefined || envoy.isStored || maxAge === 0) return [state, []];
+  const isAwaited = !wasAnswering || event.at - (envoy.begunAt ?? event.at) < typesAwaited;
+  const awaited = (isAwaited ? state.good?.types.keys() : undefined) ?? [];
+  const types = goodOf(envoy.subscriptions, state.good, awaited);
+  if (types === undefined) return [state, []];
   const isConfirmed = wasAnswering && (event.type === 'lost' || event.type === 'confirmation-due');
   if (types === state.good?.types && !isConfirmed) return [state, []];
   const good: LastGood = { types, nodeId: envoy.node.id, confirmedAt: event.at };
   return [{ ...state, good, isGoodOffered: true }, [{ type: 'keep', good }]];
 }
 
-function withBegun(state: RelayState): RelayState {
-  const streams = [...state.streams].map(([number, stream]) => [number, begun(stream)] as const);
+function withBegun(state: RelayState, now: number): RelayState {
+  const streams = [...state.streams].map(
+    ([number, stream]) => [number, begun(stream, now)] as const,
+  );
   return { ...state, streams: new Map(streams) };
 }
 
-function begun(stream: EnvoyStream): EnvoyStream {
+function begun(stream: EnvoyStream, now: number): EnvoyStream {
   const asksForBoth = mainTypes.every((typeUrl) => stream.subscriptions.has(typeUrl));
-  return stream.hasBegun || !asksForBoth || goodOf(stream.subscriptions, undefined) === undefined
+  return stream.begunAt !== undefined ||
+    !asksForBoth ||
+    goodOf(stream.subscriptions, undefined, []) === undefined
     ? stream
-    : { ...stream, hasBegun: true };
+    : { ...stream, begunAt: now };
 }
