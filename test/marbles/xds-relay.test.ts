@@ -239,6 +239,20 @@ describe('xdsRelay', () => {
   );
 
   it(
+    'connects at once for an Envoy that starts after the last attempt for another one',
+    marbles((m) => {
+      // Attempts at 5, 6, 8, 12, 20 and 30 s.
+      const { given, life$ } = draw(m, {
+        moods: at({ '0s': 'x', '31s': '1' }),
+        comes: at({ '5s': 'a', '40s': 'b' }),
+        envoys: [{ gone$: m.hot('21s g') }, {}],
+      });
+      expectWords(m, given[1], { '40s': begins('1') });
+      m.expectObservable(life$, '^ 60s !').toBe('-');
+    }),
+  );
+
+  it(
     'replaces what is stored by what the control plane says when it is back, without a restart',
     marbles((m) => {
       const { given, codes$, life$ } = draw(m, {

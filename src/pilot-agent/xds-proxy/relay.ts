@@ -170,7 +170,8 @@ function withTrouble(
 
 /**
  * Connects for the youngest Envoy. Connects again if that Envoy is another node or uses the other
- * variant. If an Envoy starts during a pause, the pause ends.
+ * variant. If an Envoy starts during a pause, the pause ends; if it starts while there is no
+ * attempt, it need not wait.
  */
 function connect(state: RelayState, event: RelayEvent): Step {
   const { connection } = state;
@@ -180,7 +181,7 @@ function connect(state: RelayState, event: RelayEvent): Step {
   const isOther = connection.variant !== variant || !isSameNode(connection.node, node);
   const isNewcomer =
     event.type === 'requested' &&
-    connection.stage === 'awaited' &&
+    (connection.stage === 'awaited' || connection.stage === 'none') &&
     state.streams.get(event.stream)?.subscriptions.size === 1;
   if (connection.stage !== 'none' && !isOther && !isNewcomer)
     return [{ ...state, connection: { ...connection, node } }, []];
