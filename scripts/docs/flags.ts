@@ -66,7 +66,8 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
     'The agent has the only connection to the control plane. It stores the resources that Envoy ACKed, and serves them to an Envoy that starts while the ' +
     'control plane is unreachable. With `false`, Envoy connects to the control plane directly.',
   xdsStoreMaxAge:
-    'If the configuration in `<configPath>/xds-store` is older, no Envoy receives it. Envoy then waits for the control plane.',
+    'If the configuration in `<configPath>/xds-store` is older, no Envoy receives it. Envoy then waits for the control plane. ' +
+    'With `0`, the agent stores none, on disk or in memory.',
   rotation:
     '`hot-restart` starts a new Envoy for a changed certificate file, and `sds` pushes the certificate to the running one. The default is `sds` if Envoy uses the SDS socket of the agent, ' +
     'otherwise `hot-restart`.',

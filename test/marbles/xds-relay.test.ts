@@ -4,6 +4,7 @@ import {
   ignoreElements,
   map,
   merge,
+  NEVER,
   type Observable,
   of,
   Subject,
@@ -238,6 +239,20 @@ describe('xdsRelay', () => {
   );
 
   it(
+    'connects at once for an Envoy that starts after the last attempt for another one',
+    marbles((m) => {
+      // Attempts at 5, 6, 8, 12, 20 and 30 s.
+      const { given, life$ } = draw(m, {
+        moods: at({ '0s': 'x', '31s': '1' }),
+        comes: at({ '5s': 'a', '40s': 'b' }),
+        envoys: [{ gone$: m.hot('21s g') }, {}],
+      });
+      expectWords(m, given[1], { '40s': begins('1') });
+      m.expectObservable(life$, '^ 60s !').toBe('-');
+    }),
+  );
+
+  it(
     'replaces what is stored by what the control plane says when it is back, without a restart',
     marbles((m) => {
       const { given, codes$, life$ } = draw(m, {
@@ -296,6 +311,67 @@ describe('xdsRelay', () => {
       m.expectObservable(life$, '^ 20m !').toBe('-');
     }),
   );
+
+  for (const [how, change, kept] of [
+    ['not within 30 s of its start', '34.999s', { '601s': ['2'] }],
+    ['30 s after its start', '35s', { '36s': ['2'], '601s': ['2'] }],
+  ] as const)
+    it(
+      `keeps what an Envoy has accepted without a type that it does not request: ${how}`,
+      marbles((m) => {
+        const good = stored(60_000);
+        const types = new Map(good.types).set(typeUrls.extensions, {
+          version: '0',
+          resources: new Map(),
+          absent: new Set(),
+        });
+        const { kept$, life$ } = draw(m, {
+          moods: at({ '0s': '1', [change]: '2' }),
+          comes: '5s a',
+          good: { ...good, types },
+        });
+        expectWords(m, kept$, kept);
+        m.expectObservable(life$, '^ 15m !').toBe('-');
+      }),
+    );
+
+  it(
+    'keeps nothing with an age limit of 0, so that an Envoy waits for the control plane',
+    marbles((m) => {
+      const { given, codes$, kept$, life$ } = draw(m, {
+        moods: at({ '0s': '1', '10s': 'x', '29s': '2' }),
+        comes: at({ '5s': 'a', '20s': 'b' }),
+        envoys: [{}, {}],
+        good: stored(0),
+        maxAge: 0,
+      });
+      // The second Envoy ends a pause at 20 s. The next attempt is at 30 s.
+      m.expectObservable(given[1]?.pipe(take(1)) ?? of()).toBe('30s (a|)', { a: 'clusters 2' });
+      expectWords(m, codes$, {
+        '5s': ['xds.connected'],
+        '10.5s': ['xds.unavailable'],
+        '30s': ['xds.available'],
+      });
+      m.expectObservable(kept$).toBe('-');
+      m.expectObservable(life$, '^ 20m !').toBe('-');
+    }),
+  );
+
+  for (const [how, maxAge, times] of [
+    ['never with an age limit of 0', 0, '-'],
+    ['every second with one of 1 ms', 1, at({ '1s': 'c', '2s': 'c', '3s': 'c' })],
+    ['every 30 s with one of a minute', 60_000, at({ '30s': 'c', '60s': 'c', '90s': 'c' })],
+  ] as const)
+    it(
+      `confirms ${how}`,
+      marbles((m) => {
+        const due$ = xdsRelay({
+          ...{ call$: NEVER, connect$: () => NEVER, stored: undefined, maxAge },
+          ...{ random: () => 0.5, write: () => undefined },
+        }).pipe(map(({ event }) => (event.type === 'confirmation-due' ? 'c' : event.type)));
+        m.expectObservable(due$, `^ ${maxAge === 1 ? '3.5s' : '100s'} !`).toBe(times);
+      }),
+    );
 
   it(
     'tells that the control plane is away within 5 s, and then every five minutes',

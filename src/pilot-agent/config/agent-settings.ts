@@ -119,7 +119,9 @@ export interface AgentSettings {
   readonly envoyRestartBudget?: number | `${number}`;
   /** Envoy takes its configuration (xDS) from the agent. `true` if left out. */
   readonly xdsProxy?: boolean;
-  /** Oldest stored configuration that a new Envoy may get. `24h0m0s` if left out. */
+  /**
+   * Oldest stored configuration that a new Envoy may get; 0: none is stored. `24h0m0s` if left out.
+   */
   readonly xdsStoreMaxAge?: Duration;
   /**
    * How a changed certificate reaches Envoy: hot-restart or sds; if not given: sds if the Envoy

@@ -278,7 +278,7 @@ export const flags = {
   xdsStoreMaxAge: {
     group: 'mesh',
     value: 'duration',
-    text: 'oldest stored configuration that a new Envoy may get',
+    text: 'oldest stored configuration that a new Envoy may get; 0: none is stored',
     default: '24h0m0s',
     example: '1h',
   },

@@ -3,18 +3,23 @@ import { map, type Observable } from 'rxjs';
 import { preferSet } from './keep-served.ts';
 import type { SecretLookup, SecretSources } from './secret-book.ts';
 import { caSuffix, dataKeys } from './secret-data.ts';
-import type { SetReading } from './secret.ts';
+import type { Secret, SetReading } from './secret.ts';
 
 /** The source of a gateway's secrets: a folder, or the Kubernetes API. */
 export interface GatewaySource {
-  /** Emits the set of the secret with this name, and then its changes. Never errors. */
-  secret(name: string): Observable<SetReading>;
+  /**
+   * Emits the set of the secret with this name, and then its changes. Never errors.
+   *
+   * @param kind the part that is wanted
+   */
+  secret(name: string, kind: Secret['kind']): Observable<SetReading>;
 }
 
 /** Served until the wanted secret exists; the name is the Go agent's. */
 const fallback = 'gateway-fallback';
 /** The secrets of the mesh itself, by the rule of the Go agent. */
 const notForGateways = /^(?:istio|prometheus)/;
+const lacks = { pair: 'no certificate is there', roots: 'no root is there' } as const;
 
 /**
  * Finds a gateway's secret by its name: `<name>` is the pair of the secret, `<name>-cacert` its
@@ -30,29 +35,31 @@ export function gatewaySecrets(source: GatewaySource): (name: string) => SecretL
       notForGateways.test(name)
     )
       return undefined;
-    if (name.endsWith(caSuffix)) {
-      const within$ = source.secret(name.slice(0, -caSuffix.length)).pipe(map(withRoots));
-      return { ok: true, kind: 'roots', set$: preferSet(within$, source.secret(name)) };
-    }
-    return {
-      ok: true,
-      kind: 'pair',
-      set$: preferSet(source.secret(name).pipe(map(withPair)), source.secret(fallback)),
-    };
+    const kind = name.endsWith(caSuffix) ? 'roots' : 'pair';
+    const [first, second] =
+      kind === 'roots' ? [name.slice(0, -caSuffix.length), name] : [name, fallback];
+    const [first$, second$] = [source.secret(first, kind), source.secret(second, kind)];
+    return { ok: true, kind, set$: preferPart(kind, first$, second$) };
   };
 }
 
-function withPair(reading: SetReading): SetReading {
-  if (reading.type === 'refused' || reading.refused?.pair === undefined) return reading;
-  return { type: 'refused', source: reading.source, reason: reading.refused.pair };
+/** Chooses between two sets as {@link preferSet}, by one of their parts. */
+function preferPart(
+  kind: Secret['kind'],
+  first$: Observable<SetReading>,
+  second$: Observable<SetReading>,
+): Observable<SetReading> {
+  return preferSet(first$.pipe(map(withPart(kind))), second$.pipe(map(withPart(kind))));
 }
 
-function withRoots(reading: SetReading): SetReading {
-  if (reading.type === 'refused' || reading.set.roots !== undefined) return reading;
-  return {
-    type: 'refused',
-    source: reading.source,
-    reason: reading.refused?.roots ?? `${reading.source}: no root is there`,
+/** Refuses a set without this part, so that another set is used. */
+function withPart(kind: Secret['kind']): (reading: SetReading) => SetReading {
+  return (reading) => {
+    if (reading.type === 'refused') return reading;
+    const { source, set, refused } = reading;
+    const flaw =
+      refused?.[kind] ?? (set[kind] === undefined ? `${source}: ${lacks[kind]}` : undefined);
+    return flaw === undefined ? reading : { type: 'refused', source, reason: flaw };
   };
 }
 
@@ -73,7 +80,12 @@ export function gatewayFolder(
     };
   };
   return {
-    secret: (name) =>
-      preferSet(sources.files(shaped(name, 'tls')), sources.files(shaped(name, 'generic'))),
+    secret: (name, kind) => {
+      const [tls$, generic$] = [
+        sources.files(shaped(name, 'tls')),
+        sources.files(shaped(name, 'generic')),
+      ];
+      return preferPart(kind, tls$, generic$);
+    },
   };
 }

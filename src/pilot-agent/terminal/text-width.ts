@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util';
 import sliceAnsi from 'slice-ansi';
 import stringWidth from 'string-width';
 import { printable } from '../../shared/log/printable.ts';
@@ -35,34 +34,65 @@ export function cutInside(text: string, width: number): string {
 
 /**
  * Breaks a text into lines of at most `width` columns, between words if that leaves no line half
- * empty. Pure.
+ * empty. The time grows with the length of the text. Pure.
  */
 export function wrapped(text: string, width: number): readonly string[] {
   const room = Math.max(1, width);
-  const total = widthOf(text);
+  if (widthOf(text) <= room) return [text];
+  const characters = charactersOf(text);
   const lines: string[] = [];
-  for (let start = 0; start < total;) {
-    const rest = sliceAnsi(text, start);
-    const piece = widthOf(rest) <= room ? rest : broken(rest, room);
-    lines.push(sliceAnsi(piece, 0, widthOf(stripVTControlCharacters(piece).trimEnd())));
-    start += Math.max(1, widthOf(piece));
+  for (let start = 0; start < characters.length;) {
+    const end = lineEnd(characters, start, room);
+    lines.push(lineOf(characters.slice(start, end)));
+    start = end;
   }
-  return lines.length === 0 ? [''] : lines;
+  return lines;
 }
 
-/**
- * Returns the beginning of a text that is too long for a line, with the space after its last word.
- */
-function broken(text: string, room: number): string {
-  const fits =
-    [room, room - 1]
-      .map((end) => sliceAnsi(text, 0, end))
-      .find((piece) => widthOf(piece) <= room) ?? '';
-  const [upToSpace = ''] =
-    /^.* /s.exec(
-      stripVTControlCharacters(`${fits}${sliceAnsi(text, widthOf(fits), widthOf(fits) + 1)}`),
-    ) ?? [];
-  return widthOf(upToSpace) * 2 > room ? sliceAnsi(text, 0, widthOf(upToSpace)) : fits;
+interface Character {
+  readonly text: string;
+  readonly width: number;
+  /** The codes of all styles that begin or end before it. */
+  readonly codes: string;
+}
+
+const codesOfStyles = /(\x1b\[[\d;]*m)/;
+const segmenter = new Intl.Segmenter();
+
+function charactersOf(text: string): readonly Character[] {
+  let codes = '';
+  return text.split(codesOfStyles).flatMap((part, index) => {
+    if (index % 2 === 0)
+      return Array.from(segmenter.segment(part), ({ segment }) => {
+        return { text: segment, width: widthOf(segment), codes };
+      });
+    codes += part;
+    return [];
+  });
+}
+
+/** Returns the index after a line. A space after its last word belongs to the line. */
+function lineEnd(characters: readonly Character[], start: number, room: number): number {
+  let [end, columns, afterWord] = [start, 0, start];
+  for (; end < characters.length; end += 1) {
+    const character = characters[end];
+    const isSpace = character?.text === ' ';
+    if (isSpace && (columns + 1) * 2 > room) afterWord = end + 1;
+    columns += character?.width ?? 0;
+    if (columns > room) return afterWord > start ? afterWord : Math.max(end, start + 1);
+  }
+  return end;
+}
+
+/** Returns a line without spaces at its end. It begins with the styles that are in force. */
+function lineOf(characters: readonly Character[]): string {
+  const count = characters.findLastIndex(({ text }) => text.trim() !== '') + 1;
+  const shown = characters.slice(0, count);
+  if ((shown.at(-1)?.codes ?? '') === '') return shown.map(({ text }) => text).join('');
+  const styled = shown.map(
+    ({ text, codes }, index) => codes.slice(shown[index - 1]?.codes.length ?? 0) + text,
+  );
+  return sliceAnsi(styled.join(''), 0);
 }
 
 /** Returns a text in exactly `width` columns: cut, or filled up with spaces on the right. Pure. */

@@ -33,7 +33,11 @@ export function topLog(state: TopState, height: number, paint: Paint): readonly 
   const heading = `${paint('bold', 'LOG')}  ${paint('dim', wanted.join(', '))}`;
   const room = Math.max(0, height - 1);
   const width = state.long === 'cut' ? Infinity : state.size.width - textAt;
-  const lines = newest(state, room).flatMap((line) => logLines(line, width, paint));
+  // From the newest on, because one long line may fill the screen.
+  const lines = newest(state, room).reduceRight<readonly string[]>(
+    (after, line) => (after.length < room ? [...logLines(line, width, paint), ...after] : after),
+    [],
+  );
   return [heading, ...lines.slice(Math.max(0, lines.length - room))].slice(0, Math.max(0, height));
 }
 

@@ -25,7 +25,7 @@ function interest({ streams }: RelayState): ReadonlyMap<string, ReadonlySet<stri
  */
 export function ask(state: RelayState): Step {
   const { connection } = state;
-  const isSettled = leader(state)?.hasBegun === true;
+  const isSettled = leader(state)?.begunAt !== undefined;
   if (connection.stage !== 'open' && connection.stage !== 'answering') return [state, []];
   const wanted = interest(state);
   const typeUrls = new Set([...wanted.keys(), ...connection.requests.keys()]);

@@ -18,17 +18,14 @@ const storedTypes: readonly string[] = Object.values(typeUrls);
 /**
  * Returns the resources that an Envoy has ACKed, reduced to those that it subscribes. Returns
  * undefined if it has not ACKed everything that it requested, or not requested each type of
- * `before`: a child requests one type after another. A type that has not changed stays the same
- * object. Pure.
+ * `awaited`. A type that has not changed stays the same object. Pure.
  */
 export function goodOf(
   subscriptions: ReadonlyMap<string, EnvoySubscription>,
   before: LastGood | undefined,
+  awaited: Iterable<string>,
 ): ReadonlyMap<string, TypeResources> | undefined {
-  if (
-    subscriptions.size === 0 ||
-    [...(before?.types.keys() ?? [])].some((typeUrl) => !subscriptions.has(typeUrl))
-  )
+  if (subscriptions.size === 0 || [...awaited].some((typeUrl) => !subscriptions.has(typeUrl)))
     return undefined;
   const types = new Map<string, TypeResources>();
   for (const [typeUrl, subscription] of subscriptions) {

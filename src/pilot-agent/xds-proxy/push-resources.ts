@@ -36,7 +36,8 @@ export function push(
   const isSaid = mainTypes.every((typeUrl) => current(state, typeUrl) !== undefined);
   const effects: RelayEffect[] = [];
   const streams = [...state.streams].map(([number, before]): [number, EnvoyStream] => {
-    const stored = !before.hasBegun && good?.nodeId === before.node?.id ? good?.types : undefined;
+    const isNew = before.begunAt === undefined;
+    const stored = isNew && good?.nodeId === before.node?.id ? good?.types : undefined;
     let stream = before;
     for (const typeUrl of before.subscriptions.keys()) {
       const subscription = stream.subscriptions.get(typeUrl);

@@ -13,8 +13,10 @@ export interface EnvoyStream {
   readonly subscriptions: ReadonlyMap<string, EnvoySubscription>;
   /** The number of answers so far. Each nonce is the number of its answer. */
   readonly pushes: number;
-  /** Whether it has once ACKed everything that it requested. */
-  readonly hasBegun: boolean;
+  /**
+   * When it first had ACKed everything that it requested, in ms since 1970; undefined until then.
+   */
+  readonly begunAt: number | undefined;
   /** Whether it has stored resources, and none of the control plane since. */
   readonly isStored: boolean;
 }

@@ -148,7 +148,7 @@ function ofControlPlane(
 /** Returns what an Envoy does without a control plane. */
 function without(envoy: EnvoyStream | undefined) {
   if (envoy?.isStored === true) return 'stored';
-  return envoy?.hasBegun === false ? 'waits' : 'goesOn';
+  return envoy !== undefined && envoy.begunAt === undefined ? 'waits' : 'goesOn';
 }
 
 function ofStore(

@@ -27,6 +27,11 @@ const pauses = { first: 500, longest: 10_000 };
  * logged. In ms.
  */
 const troubleLogPause = { same: 300_000, other: 30_000 };
+/**
+ * How long the types of the stored configuration are awaited after an Envoy has begun: it requests
+ * one type after another. In ms.
+ */
+const typesAwaited = 30_000;
 
 /**
  * Reduces the xDS proxy: one connection to the control plane, and any number of Envoys that are
@@ -36,7 +41,8 @@ const troubleLogPause = { same: 300_000, other: 30_000 };
  * of this run is sent at once; the one from disk is sent if the control plane does not answer. The
  * answers of the control plane then replace it.
  *
- * @param maxAge the age limit of a configuration that the control plane has not confirmed, in ms
+ * @param maxAge the age limit of a configuration that the control plane has not confirmed, in ms;
+ *   with 0, nothing is kept
  */
 export function relay(maxAge: number): (state: RelayState, event: Timed) => Step {
   return (before, event) => {
@@ -45,7 +51,7 @@ export function relay(maxAge: number): (state: RelayState, event: Timed) => Step
     return steps(apply(before, event), [
       (state) => connect(state, event),
       (state) => push(state, now, maxAge),
-      (state) => keep(state, event, wasAnswering),
+      (state) => keep(withBegun(state, now), event, wasAnswering, maxAge),
       ask,
     ]);
   };
@@ -72,7 +78,7 @@ function apply(state: RelayState, event: Timed): RelayState {
         node: undefined,
         subscriptions: new Map(),
         pushes: 0,
-        hasBegun: false,
+        begunAt: undefined,
         isStored: false,
       };
       return { ...state, streams: new Map(streams).set(event.stream, opened) };
@@ -164,7 +170,8 @@ function withTrouble(
 
 /**
  * Connects for the youngest Envoy. Connects again if that Envoy is another node or uses the other
- * variant. If an Envoy starts during a pause, the pause ends.
+ * variant. If an Envoy starts during a pause, the pause ends; if it starts while there is no
+ * attempt, it need not wait.
  */
 function connect(state: RelayState, event: RelayEvent): Step {
   const { connection } = state;
@@ -174,7 +181,7 @@ function connect(state: RelayState, event: RelayEvent): Step {
   const isOther = connection.variant !== variant || !isSameNode(connection.node, node);
   const isNewcomer =
     event.type === 'requested' &&
-    connection.stage === 'awaited' &&
+    (connection.stage === 'awaited' || connection.stage === 'none') &&
     state.streams.get(event.stream)?.subscriptions.size === 1;
   if (connection.stage !== 'none' && !isOther && !isNewcomer)
     return [{ ...state, connection: { ...connection, node } }, []];
@@ -208,28 +215,34 @@ function identity(node: Node | undefined): unknown {
 
 /**
  * Keeps the resources that the youngest Envoy has ACKed, once it has ACKed all. The stored
- * configuration is confirmed as long as the control plane answers.
+ * configuration is confirmed as long as the control plane answers. A type that Envoy has not
+ * requested in time is no longer in the mesh, and leaves the stored configuration.
  */
-function keep(before: RelayState, event: Timed, wasAnswering: boolean): Step {
-  const state = {
-    ...before,
-    streams: new Map([...before.streams].map(([number, stream]) => [number, begun(stream)])),
-  };
+function keep(state: RelayState, event: Timed, wasAnswering: boolean, maxAge: number): Step {
   const envoy = leader(state);
-  const types =
-    envoy?.node === undefined || envoy.isStored
-      ? undefined
-      : goodOf(envoy.subscriptions, state.good);
-  if (envoy?.node === undefined || types === undefined) return [state, []];
+  if (envoy?.node === undefined || envoy.isStored || maxAge === 0) return [state, []];
+  const isAwaited = !wasAnswering || event.at - (envoy.begunAt ?? event.at) < typesAwaited;
+  const awaited = (isAwaited ? state.good?.types.keys() : undefined) ?? [];
+  const types = goodOf(envoy.subscriptions, state.good, awaited);
+  if (types === undefined) return [state, []];
   const isConfirmed = wasAnswering && (event.type === 'lost' || event.type === 'confirmation-due');
   if (types === state.good?.types && !isConfirmed) return [state, []];
   const good: LastGood = { types, nodeId: envoy.node.id, confirmedAt: event.at };
   return [{ ...state, good, isGoodOffered: true }, [{ type: 'keep', good }]];
 }
 
-function begun(stream: EnvoyStream): EnvoyStream {
+function withBegun(state: RelayState, now: number): RelayState {
+  const streams = [...state.streams].map(
+    ([number, stream]) => [number, begun(stream, now)] as const,
+  );
+  return { ...state, streams: new Map(streams) };
+}
+
+function begun(stream: EnvoyStream, now: number): EnvoyStream {
   const asksForBoth = mainTypes.every((typeUrl) => stream.subscriptions.has(typeUrl));
-  return stream.hasBegun || !asksForBoth || goodOf(stream.subscriptions, undefined) === undefined
+  return stream.begunAt !== undefined ||
+    !asksForBoth ||
+    goodOf(stream.subscriptions, undefined, []) === undefined
     ? stream
-    : { ...stream, hasBegun: true };
+    : { ...stream, begunAt: now };
 }

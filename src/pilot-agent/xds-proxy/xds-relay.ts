@@ -3,6 +3,7 @@ import {
   auditTime,
   concat,
   defer,
+  EMPTY,
   filter,
   ignoreElements,
   interval,
@@ -14,6 +15,7 @@ import {
   of,
   type SchedulerLike,
   switchMap,
+  takeWhile,
   tap,
   timer,
 } from 'rxjs';
@@ -42,7 +44,10 @@ export interface RelayWorld {
   /** The configuration on disk; undefined for none. */
   readonly stored: LastGood | undefined;
   readonly write: (good: LastGood) => void;
-  /** The age limit of a configuration that the control plane has not confirmed. In ms. */
+  /**
+   * The age limit of a configuration that the control plane has not confirmed; with 0, nothing is
+   * kept. In ms.
+   */
   readonly maxAge: number;
   /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
@@ -67,6 +72,10 @@ export function xdsRelay({
   ...world
 }: RelayWorld): Observable<RelayTransition> {
   const { call$, stored, write, maxAge } = world;
+  const confirmationDue$ =
+    maxAge === 0
+      ? EMPTY
+      : interval(Math.max(together, Math.min(confirmedEvery, maxAge / 2)), scheduler);
 
   function interpret$(effect$: Observable<RelayEffect>): Observable<Timed> {
     return merge(
@@ -81,22 +90,23 @@ export function xdsRelay({
         tap(({ good }) => write(good)),
         ignoreElements(),
       ),
-      interval(Math.min(confirmedEvery, maxAge / 2), scheduler).pipe(
-        map((): RelayEvent => ({ type: 'confirmation-due' })),
-      ),
+      confirmationDue$.pipe(map((): RelayEvent => ({ type: 'confirmation-due' }))),
     ).pipe(map((event): Timed => ({ ...event, at: scheduler.now() })));
   }
 
   return NEVER.pipe(
     reduceWithEffects<RelayState, Timed, RelayEffect>(
-      { ...initialRelay, good: stored },
+      { ...initialRelay, good: maxAge === 0 ? undefined : stored },
       relay(maxAge),
       interpret$,
     ),
   );
 }
 
-/** Emits the requests of an Envoy, and sends it the pushes to its stream. */
+/**
+ * Emits the requests of an Envoy, and sends it the pushes to its stream. Completes when the stream
+ * is closed.
+ */
 function envoy$(
   { variant, request$, push }: EnvoyCall,
   stream: number,
@@ -114,7 +124,7 @@ function envoy$(
       request$.pipe(map((request): RelayEvent => ({ type: 'requested', stream, request }))),
       of<RelayEvent>({ type: 'stream-closed', stream }),
     ),
-  );
+  ).pipe(takeWhile(({ type }) => type !== 'stream-closed', true));
 }
 
 /** Emits the events of a connection to the control plane, and sends it the requests. */

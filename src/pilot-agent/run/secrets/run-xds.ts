@@ -119,10 +119,12 @@ function usable(
   good: LastGood | undefined,
   maxAge: number,
 ): { readonly stored?: LastGood; readonly ignored?: string } {
-  const age = good === undefined ? 0 : asyncScheduler.now() - good.confirmedAt;
-  if (age > maxAge)
-    return { ignored: `it is ${span(age)} old, and --xdsStoreMaxAge is ${span(maxAge)}` };
-  return good === undefined ? {} : { stored: good };
+  if (good === undefined) return {};
+  if (maxAge === 0) return { ignored: '--xdsStoreMaxAge is 0' };
+  const age = asyncScheduler.now() - good.confirmedAt;
+  return age > maxAge
+    ? { ignored: `it is ${span(age)} old, and --xdsStoreMaxAge is ${span(maxAge)}` }
+    : { stored: good };
 }
 
 /** Emits the signs for the transitions of the relay. */

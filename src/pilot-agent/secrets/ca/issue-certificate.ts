@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import {
   asyncScheduler,
@@ -13,7 +14,7 @@ import { isOneWord } from '../../../shared/files/is-one-word.ts';
 import { bytesOutside, largest } from '../../../shared/files/outside-file.ts';
 import { setFlaws } from '../certificates.ts';
 import { isIssuer } from '../../../shared/certificates/is-issuer.ts';
-import { pemCertificates } from '../../../shared/certificates/key-pair-flaw.ts';
+import { pemCertificates, timesOf } from '../../../shared/certificates/key-pair-flaw.ts';
 import { readOwnPair } from '../own-pair.ts';
 import type { SecretSet } from '../secret.ts';
 import type { Authority, IssueFailure } from './authority.ts';
@@ -57,24 +58,41 @@ export function workloadIdentity(token: string, trustDomain: string): string | u
   }
 }
 
+/** The certificates of each text of an answer. */
+type Chain = readonly (readonly X509Certificate[])[];
+
 /**
  * Returns why the answer of an authority is not a chain from a leaf to a root; undefined if it is
  * one. The last text has the roots: several while the root of a mesh changes. Does not check
- * whether the key fits. Pure.
+ * whether the key fits, nor the time of the leaf. Pure.
+ *
+ * @param chain the certificates of each text
+ * @param now ms since 1970
  */
-function chainFlaw(chain: readonly string[]): string | undefined {
+function chainFlaw(chain: Chain, now: number): string | undefined {
   if (chain.length < 2)
     return `a chain of ${chain.length} has no root: at least 2 certificates are needed`;
-  const parsed = chain.map((pem) => pemCertificates(pem) ?? []);
-  if (parsed.some((certificates) => certificates.length === 0))
+  if (chain.some((certificates) => certificates.length === 0))
     return 'a certificate of the chain does not parse';
-  const [below, roots] = [parsed.slice(0, -1).flat(), parsed.at(-1) ?? []];
+  const [below, roots] = [belowRoots(chain), chain.at(-1) ?? []];
   const broken = below.some((certificate, index) => {
     const next = below[index + 1];
     const issuers = next === undefined ? roots : [next];
     return !issuers.some((issuer) => isIssuer(issuer, certificate));
   });
-  return broken ? 'a certificate of the chain is not signed by the one that follows it' : undefined;
+  if (broken) return 'a certificate of the chain is not signed by the one that follows it';
+  const expired = below.findIndex((certificate, index) => index > 0 && endOf(certificate) <= now);
+  return expired === -1
+    ? undefined
+    : `certificate ${expired + 1} of the chain has expired at ${below[expired]?.validTo}`;
+}
+
+function belowRoots(chain: Chain): readonly X509Certificate[] {
+  return chain.slice(0, -1).flat();
+}
+
+function endOf(certificate: X509Certificate): number {
+  return timesOf(certificate)[1];
 }
 
 /** The result of one request for a certificate. Times in ms; `expires` since 1970. */
@@ -139,14 +157,14 @@ export function issueCertificate(
               roots: ended(signed.chain.at(-1) ?? ''),
             };
             const { pair, roots } = setFlaws(set, scheduler.now());
-            const flaw = chainFlaw(signed.chain) ?? pair ?? roots;
+            const chain = signed.chain.map((pem) => pemCertificates(pem) ?? []);
+            const flaw = chainFlaw(chain, scheduler.now()) ?? pair ?? roots;
             if (flaw !== undefined)
               return failed(`${authority.name} answered a chain that cannot be served: ${flaw}`);
-            const [leaf] = pemCertificates(set.pair.chain) ?? [];
             return {
               ok: true,
               set,
-              expires: Date.parse(leaf?.validTo ?? ''),
+              expires: Math.min(...belowRoots(chain).map(endOf)),
               took: scheduler.now() - begun,
             };
           }),

@@ -66,9 +66,7 @@ function request(before: StreamState, envoyRequest: StreamRequest): StreamStep {
     source: undefined,
   });
   const verdicts = effects.flatMap(verdictOf);
-  const add =
-    names.kind === 'all' ? names.names.filter((name) => !namesBefore.has(name)) : names.add;
-  const flaw = subscription === state.subscription ? undefined : namesFlaw(add, namesBefore.size);
+  const flaw = subscription === state.subscription ? undefined : namesFlaw([...subscription.names]);
   if (flaw !== undefined) return [state, [...verdicts, { type: 'end', reason: flaw }]];
   const gone = [...namesBefore].filter((name) => !subscription.names.has(name));
   const come = [...subscription.names].filter((name) => !namesBefore.has(name));

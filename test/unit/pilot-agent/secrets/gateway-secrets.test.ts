@@ -96,6 +96,28 @@ describe('secrets of a gateway in a folder', () => {
     expect(shop.text()).toBe(second.certChain);
   });
 
+  it('the fallback is served until a secret that has only roots has a pair', async () => {
+    const [fallback, issued] = [await ca.issue(), await ca.issue()];
+    put('gateway-fallback', tls(fallback));
+    put('shop', { 'ca.crt': ca.rootCert });
+    const shop = follow('shop');
+    await shop.serves(fallback.certChain);
+    put('shop', tls(issued));
+    await shop.serves(issued.certChain);
+  });
+
+  it('a generic pair (cert, key) may be beside ca.crt', async () => {
+    const issued = await ca.issue();
+    put('shop', { cert: issued.certChain, key: issued.key, 'ca.crt': ca.rootCert });
+    await follow('shop').serves(issued.certChain);
+    await follow('shop-cacert').serves(ca.rootCert);
+  });
+
+  it('a secret with only roots is no pair, and says so', async () => {
+    put('shop', { 'ca.crt': ca.rootCert });
+    expect(await follow('shop').refused()).toContain('shop/tls');
+  });
+
   it('one that is not there holds nobody up, and is told of', async () => {
     expect(await follow('unknown').refused()).toContain(join(folder, 'unknown', 'tls.crt'));
   });

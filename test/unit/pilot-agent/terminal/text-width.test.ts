@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { growthRatio } from '../../../support/growth-ratio.ts';
 import { widthOf, wrapped } from '../../../../src/pilot-agent/terminal/text-width.ts';
 
 describe('a text in several lines', () => {
@@ -22,6 +23,14 @@ describe('a text in several lines', () => {
       expect(lines.filter((line) => widthOf(line) > width)).toEqual([]);
       expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
     }
+  });
+
+  it.each(['some words ', '証明書 ★ '])('is broken in time with its length: many %j', (words) => {
+    const broken = (count: number) => {
+      const text = words.repeat(count);
+      return () => wrapped(text, 63);
+    };
+    expect(growthRatio(broken(50), broken(400), 24)).toBeLessThan(24);
   });
 
   it('keeps the style of what it breaks', () => {

@@ -9,6 +9,7 @@ import { firstTopState, type TopState } from '../../../../src/pilot-agent/termin
 import { reduceTop } from '../../../../src/pilot-agent/terminal/top-reducer.ts';
 import { topScreen } from '../../../../src/pilot-agent/terminal/top-screen.ts';
 import { widthOf } from '../../../../src/pilot-agent/terminal/text-width.ts';
+import { growthRatio } from '../../../support/growth-ratio.ts';
 import { agentReport, atSecond, epochReport, inTrouble } from '../../../support/agent-report.ts';
 
 const sizes = [
@@ -255,6 +256,19 @@ describe('the screen of top', () => {
     expect(
       screenText('whole').replace(/\s+/g, ' ').split(reason.replace(/\s+/g, ' ')),
     ).toHaveLength(3);
+  });
+
+  it('breaks no more lines of the log than the screen has', () => {
+    const line: LogReport = {
+      ...{ id: 900, at: atSecond(300), level: 'error', component: 'agent', event: 'a.b' },
+      ...{ msg: 'many words '.repeat(700), fields: {} },
+    };
+    const drawn = (count: number) => {
+      const lines = Array.from({ length: count }, (_, id) => ({ ...line, id }));
+      const state = watched({ width: 80, height: 60 }, { long: 'whole', log: lines });
+      return () => topScreen(state, plain);
+    };
+    expect(growthRatio(drawn(1), drawn(40), 4)).toBeLessThan(4);
   });
 
   it('says what an Envoy wrote last once, in the details of its epoch', () => {

@@ -1,4 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { create } from '@bufbuild/protobuf';
+import { EMPTY, NEVER, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { EnvoyRequest, Push } from '../../../../src/shared/xds/messages.ts';
@@ -8,6 +12,8 @@ import {
   type RelayState,
 } from '../../../../src/pilot-agent/xds-proxy/relay-state.ts';
 import { relay } from '../../../../src/pilot-agent/xds-proxy/relay.ts';
+import { xdsRelay } from '../../../../src/pilot-agent/xds-proxy/xds-relay.ts';
+import type { EnvoyCall } from '../../../../src/pilot-agent/xds-proxy/xds-server.ts';
 import { countXds, noXds } from '../../../../src/pilot-agent/xds-proxy/xds-counts.ts';
 import { typeName, typeUrls } from '../../../../src/shared/xds/resources.ts';
 import { resource } from '../../../support/marbles/fake-mesh.ts';
@@ -129,4 +135,24 @@ describe('an Envoy that has its configuration', () => {
     take(ask(typeUrls.endpoints, ['b']));
     expect(given()).toEqual(['endpoints b']);
   });
+});
+
+it('keeps nothing of a stream that has ended', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const call$ = new Subject<EnvoyCall>();
+  const relayed = xdsRelay({
+    ...{ call$, connect$: () => NEVER, stored: undefined, write: () => undefined },
+    ...{ maxAge: 0, random: () => 0.5 },
+  }).subscribe();
+  const call = (request$: EnvoyCall['request$']): WeakRef<EnvoyCall['push']> => {
+    const push = () => undefined;
+    call$.next({ variant: 'delta', request$, push });
+    return new WeakRef(push);
+  };
+  const [ended, open] = [call(EMPTY), call(NEVER)];
+  await setImmediate(); // until then the references are strong
+  collectGarbage();
+  expect([ended.deref(), open.deref()]).toEqual([undefined, expect.any(Function)]);
+  relayed.unsubscribe();
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { concatMap, firstValueFrom, from, NEVER, of, take, toArray } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { store } from '../../../../../src/pilot-agent/xds-proxy/store.ts';
 import { narrateWrites, runXds } from '../../../../../src/pilot-agent/run/secrets/run-xds.ts';
 
 let folder: string;
@@ -28,6 +29,20 @@ it('the xDS proxy tells that what is stored is of no use, and that it listens', 
     { component: 'xds', event: 'xds.store_ignored', path: store, reason: 'it is damaged' },
     { component: 'xds', event: 'xds.listening' },
   ]);
+});
+
+it('the xDS proxy ignores what is stored if the age limit is 0', async () => {
+  const path = join(folder, 'xds-store');
+  const target = { address: 'localhost:1', tls: undefined, clusterId: 'Kubernetes' };
+  const good = { types: new Map(), nodeId: 'node', confirmedAt: Date.now() + 60_000 };
+  expect(store(path, good.nodeId, target.address).write(good)).toBeUndefined();
+  const plan = { socket: join(folder, 'XDS'), store: path, nodeId: 'node', target, maxAge: 0 };
+  const line$ = runXds(plan, NEVER, () => undefined).pipe(
+    concatMap((sign) => (sign.type === 'servers-log' ? of(sign.line) : [])),
+  );
+  const reason = '--xdsStoreMaxAge is 0';
+  const shown = await firstValueFrom(line$, { defaultValue: undefined });
+  expect(shown).toMatchObject({ event: 'xds.store_ignored', path, reason });
 });
 
 it('a store tells once that it cannot be written, for each reason, and once that it can be again', async () => {

@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
+import { BasicConstraintsExtension, X509CertificateGenerator } from '@peculiar/x509';
 import { UnsecuredJWT } from 'jose';
 import { lastValueFrom, tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -40,6 +42,21 @@ const jwt = (expires: number) =>
 const later = Math.floor(Date.now() / 1000) + 3600;
 
 const other = await certificateAuthority('another');
+
+/** Returns the certificate of an authority that another one has issued. */
+async function intermediate({ issuer }: CertificateAuthority, notAfter: Date): Promise<string> {
+  const certificate = await X509CertificateGenerator.create({
+    subject: issuer.subject,
+    issuer: other.issuer.subject,
+    notBefore: new Date(0),
+    notAfter,
+    signingAlgorithm: issuer.algorithm,
+    publicKey: issuer.keys.publicKey,
+    signingKey: other.issuer.keys.privateKey,
+    extensions: [new BasicConstraintsExtension(true, undefined, true)],
+  });
+  return certificate.toString('pem');
+}
 
 describe('a certificate of Istio’s authority', () => {
   let folder: string;
@@ -123,6 +140,30 @@ describe('a certificate of Istio’s authority', () => {
       expect((await good()).set.roots).toBe(text);
     },
   );
+
+  describe('from an intermediate authority', () => {
+    const answerUntil = (notAfter: number) => {
+      server.answer = async ({ csr }) => [
+        (await ca.sign(csr)).certificate,
+        await intermediate(ca, new Date(notAfter)),
+        other.rootCert,
+      ];
+    };
+
+    it('ends when the first certificate of its chain does', async () => {
+      const soon = Math.ceil(Date.now() / 1_000) * 1_000 + 60_000;
+      answerUntil(soon);
+      expect((await good()).expires).toBe(soon);
+    });
+
+    it('is not taken if that authority has expired', async () => {
+      answerUntil(Date.now() - 1_000);
+      expect(await issue()).toMatchObject({
+        reason: expect.stringContaining('certificate 2 of the chain has expired at') as string,
+        failure: 'refused',
+      });
+    });
+  });
 
   it('is asked for with the token of that moment', async () => {
     await good();

@@ -338,6 +338,18 @@ describe('an incremental stream', () => {
     ).toHaveLength(500);
   });
 
+  it.each<[how: string, second: StreamEvent]>([
+    ['all names', asks(names(600, 600))],
+    ['a change', changes(names(600, 600), names(600))],
+    ['a change that repeats names', changes([...names(600), ...names(10, 600)])],
+  ])('counts the names that a client wants after a request for %s', (_, second) => {
+    expect(
+      play(asks(names(600)), second)
+        .at(-1)
+        ?.filter((line) => line.startsWith('end')),
+    ).toEqual([]);
+  });
+
   it('forgets what has been removed: a name that comes back waits for its secret', () => {
     expect(
       play(
