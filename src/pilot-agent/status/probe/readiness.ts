@@ -179,7 +179,7 @@ function askEnvoy(
 }
 
 /** Whether an Envoy comes up while another one serves, which cannot be asked. */
-function parentServes(state: AgentState): boolean {
+function anotherServes(state: AgentState): boolean {
   const isServing = ({ stage, answering }: Epoch) => stage === 'live' && answering;
   return newestEpoch(state)?.stage === 'starting' && [...state.epochs.values()].some(isServing);
 }
@@ -203,5 +203,5 @@ export function unreadiness(state: AgentState): string | undefined {
   if (newest.stage === 'stopping' || state.claim?.stage === 'replacing')
     return 'Envoy is being replaced';
   if (newest.stage === 'draining') return 'Envoy has crashed and waits to be started again';
-  return newest.answering || parentServes(state) ? undefined : 'Envoy does not answer';
+  return newest.answering || anotherServes(state) ? undefined : 'Envoy does not answer';
 }
