@@ -10,15 +10,20 @@ type RunningStep = AgentStep<Running>;
 
 /**
  * Claims the next epoch for the newest reading. If there is a claim already, it takes that reading:
- * only one epoch comes up at a time, and the newest reading wins. Without a reading nothing is
- * claimed; the first reading then makes the claim.
+ * only one epoch comes up at a time, and the newest reading wins. A claim that replaces Envoys
+ * takes it once its check accepts it. Without a reading nothing is claimed; the first reading then
+ * makes the claim.
  */
 export function claim(state: Running, how: 'forced' | 'unforced'): RunningStep {
   const { claim: claimed, wanted } = state;
   const forced = how === 'forced';
   if (wanted === undefined) return stay(state);
   if (claimed !== undefined) {
-    const next = { ...claimed, reading: wanted, forced: forced || claimed.forced };
+    const kept = { ...claimed, forced: forced || claimed.forced };
+    // The Envoy that served has been given up for a reading that works.
+    if (kept.stage === 'replacing' && wanted.hash !== kept.reading.hash)
+      return [{ ...state, claim: kept }, [{ type: 'check', reading: wanted, delay: 0 }]];
+    const next = { ...kept, reading: wanted };
     return next.stage === 'checking'
       ? checked(state, { ...next, unchecked: 0 }, 0)
       : stay({ ...state, claim: next });
@@ -105,6 +110,17 @@ export function released(state: AgentState): AgentStep {
 /** Returns the state with a claim whose reading is checked after `delay` ms. */
 export function checked(state: Running, claimed: Claim, delay: number): RunningStep {
   return [{ ...state, claim: claimed }, [{ type: 'check', reading: claimed.reading, delay }]];
+}
+
+/**
+ * Launches the claim after the last process that it replaces. If its reading is no longer the
+ * newest one, the newest one is claimed next.
+ */
+export function launchReplacement(state: Running): RunningStep {
+  const hash = state.claim?.reading.hash;
+  return andThen(launch(state), (next) =>
+    next.wanted?.hash === hash ? stay(next) : claim(next, 'unforced'),
+  );
 }
 
 /** Requests the turn of an epoch. An epoch that cannot be a hot restart needs no turn. */

@@ -4,11 +4,11 @@ import {
   claim,
   claimAgain,
   claimStandalone,
+  launchReplacement,
   launchStandalone,
   replaceByStandalone,
 } from './claim.ts';
 import { lateGone } from './late.ts';
-import { launch } from './launch.ts';
 import { isParentOf, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
 import type { Epoch } from './epoch.ts';
 import { type AgentState, claimOf, isStandalone, type Running } from './model.ts';
@@ -136,7 +136,7 @@ export function exited(
   const { claim: claimed } = state;
   if (survivor === undefined && wasAskedToEnd(before, gone, exit))
     return lastGone(state, exit, policy);
-  if (claimed?.stage === 'replacing' && survivor === undefined) return launch(state);
+  if (claimed?.stage === 'replacing' && survivor === undefined) return launchReplacement(state);
   if (claimed?.stage === 'replacing' || gone.lineage !== before.lineage) {
     return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, requester);
   }

@@ -15,12 +15,18 @@ function checkedClaim(
   return claim?.stage === 'checking' && claim.reading.hash === hash ? claim : undefined;
 }
 
-/** Continues the claim, because its reading works or could not be checked. */
+/**
+ * Continues the claim, because its reading works or could not be checked. A claim that replaces
+ * Envoys takes the newest reading when this is accepted.
+ */
 export function accepted(
   state: Running,
   hash: string,
   how: Acceptance['kind'],
 ): AgentStep<Running> {
+  const { claim, wanted } = state;
+  if (claim?.stage === 'replacing' && wanted?.hash === hash)
+    return stay({ ...state, claim: { ...claim, reading: wanted } });
   const claimed = checkedClaim(state, hash);
   if (claimed === undefined) return stay(state);
   const standalone = claimed.standalone || how === 'works-alone';

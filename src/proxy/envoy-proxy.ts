@@ -1,5 +1,6 @@
 import {
   asyncScheduler,
+  catchError,
   defer,
   EMPTY,
   finalize,
@@ -138,12 +139,17 @@ function started(
     outlives: detached !== undefined,
     use: (path) => {
       const startFrom = { config: path, override: '', ipv6: args.ipv6 };
-      const from$: Observable<StartFrom | undefined> = launch.sideBySide
-        ? sideBySide(startFrom, admin, process.config)
+      const from$: Observable<StartFrom | string | undefined> = launch.sideBySide
+        ? sideBySide(startFrom, admin, process.config).pipe(
+            catchError((error: unknown) =>
+              of(`no place beside the other Envoy: ${(error as Error).message}`),
+            ),
+          )
         : of(startFrom);
       return from$.pipe(
         switchMap((from) => {
           if (from === undefined) return of(notStarted(alone));
+          if (typeof from === 'string') return of(notStarted(from));
           if (from.adminPort !== undefined) running.placeSideBySide(process, from.adminPort);
           return spawned(options, start, from);
         }),

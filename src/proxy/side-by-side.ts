@@ -20,7 +20,8 @@ export interface StartFrom {
 /**
  * Emits once how an Envoy can be started beside the Envoy of `admin`; undefined if it cannot be
  * started there. The new one has the same configuration, but a separate admin endpoint. If clusters
- * must follow that endpoint, the configuration is written to `copy`. Cold.
+ * must follow that endpoint, the configuration is written to `copy`. Cold; errors if there is no
+ * free port, or if `copy` cannot be written.
  */
 export function sideBySide(
   given: StartFrom,

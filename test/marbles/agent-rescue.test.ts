@@ -92,6 +92,36 @@ describe('a parent that refuses every child', () => {
       })(),
   );
 
+  it.each([
+    // Epoch 4 is seen LIVE at 40.6 s. The newest reading is checked then, and after 30 s again.
+    {
+      what: 'keeps the accepted reading of its replacement while a newer one is refused',
+      verdict: '(n|)',
+      checked: { '20s': 'c', '40.6s': 'c', '70.6s': 'c' },
+      hash: 'b',
+    },
+    {
+      what: 'is replaced by the newest reading if that is accepted meanwhile',
+      verdict: '(y|)',
+      checked: { '20s': 'c' },
+      hash: 'c',
+    },
+  ])('$what', ({ verdict, checked, hash }) =>
+    marbles((m) => {
+      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
+      const processes = ['-', '50ms k', '50ms f', 'n', '-'];
+      const checks = ['(y|)', '(y|)', verdict];
+      const active = [at({ '0s': '3', '40s': '0' })];
+      const agent = scriptedAgent(m, { hash$ }, { processes, active, checks });
+      play(m, agent, {
+        unsub: '^ 80s !',
+        serving: at({ '0s': 'n', '500ms': '0', '10.1s': 'n', '40.6s': '4' }),
+        checked: at({ '10s': 'c', '10.05s': 'c', ...checked }),
+        hashes: at({ '0s': 'a', '10s': 'b', '10.05s': 'b', '10.1s': 'b', '40.1s': hash }),
+      });
+    })(),
+  );
+
   it(
     'goes on serving when the Envoy beside it fails, which is a crash',
     marbles((m) => {

@@ -14,6 +14,7 @@ const wishes: Record<string, RuntimeWish> = {
   a,
   b,
   c: { ...b, epoch: 1 },
+  d: { epoch: 0, settings: { ...a.settings, logLevel: 'debug' } },
 };
 
 /**
@@ -77,6 +78,33 @@ describe('runtime settings', () => {
         signs(m.hot(at({ '1s': 'a', '1100ms': 'b' }), wishes), endpoint),
         '^ 20s !',
       ).toBe(at({ '1s': 'f', '1100ms': 't' }));
+    }),
+  );
+
+  it(
+    'are told again if the next wish failed, because Envoy may have taken that one',
+    marbles((m) => {
+      const { admin: endpoint, requests$ } = admin(200, 0, 200);
+      m.expectObservable(requests$).toBe(at({ '1s': 'a', '2s': 'b', '2100ms': 'a' }));
+      m.expectObservable(
+        signs(m.hot(at({ '1s': 'a', '2s': 'b', '2100ms': 'a' }), wishes), endpoint),
+        '^ 20s !',
+      ).toBe(at({ '1s': 't', '2s': 'f', '2100ms': 't' }));
+    }),
+  );
+
+  it(
+    'of which Envoy has only a part are taken back',
+    marbles((m) => {
+      const { admin: endpoint, requests$ } = admin(200, 0, 200);
+      const wish$ = m.hot(at({ '1s': 'd', '1100ms': 'n', '2s': 'n' }), wishes);
+      m.expectObservable(requests$).toBe(at({ '1s': 'lr', '1100ms': 'ie' }), {
+        l: '/logging?level=debug',
+        r: 'a',
+        i: '/logging?level=warning',
+        e: '',
+      });
+      m.expectObservable(signs(wish$, endpoint), '^ 20s !').toBe(at({ '1s': 'f', '1100ms': 't' }));
     }),
   );
 

@@ -41,7 +41,16 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
       ),
     ];
   }
-  const { pending, notes } = parseJson(answer.value.body) as ReadyAnswer;
+  const ready = parsed(answer.value.body);
+  if (ready === undefined)
+    return [
+      fail(
+        'agent silent',
+        `${socketPath}: it answers ${answer.value.status}, and not whether it is ready`,
+        'use the program of the same version as the agent',
+      ),
+    ];
+  const { pending, notes } = ready;
   const noted = notes.map((note): Finding => {
     return {
       check,
@@ -61,6 +70,17 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
     };
   });
   return [...(reasons.length === 0 ? [ok('it is ready')] : reasons), ...noted];
+}
+
+/** Returns the answer; undefined if it has another form, as that of another version may have. */
+function parsed(body: string): ReadyAnswer | undefined {
+  try {
+    const answer = parseJson(body) as Partial<ReadyAnswer> | null;
+    const { pending, notes } = answer ?? {};
+    return Array.isArray(pending) && Array.isArray(notes) ? { pending, notes } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The answer to a readiness probe. */

@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { distinctUntilChanged, filter, map, merge, type Observable } from 'rxjs';
+import {
+  asapScheduler,
+  distinctUntilChanged,
+  filter,
+  map,
+  merge,
+  type Observable,
+  observeOn,
+} from 'rxjs';
 import type { AdminClient } from '../../proxy/admin-client.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { envoyLogLevels } from '../config/envoy-log-levels.ts';
@@ -28,9 +36,11 @@ export function servingEnvoy(
   view$: Observable<RunView>,
 ): Observable<RunSign> {
   const { admin, binary, random } = parts;
-  const epochs$ = view$.pipe(map(({ agent: { epochs } }) => epochs));
+  // The admin endpoint of an epoch that is LIVE is published just after the view that says so.
+  const later$ = view$.pipe(observeOn(asapScheduler));
+  const epochs$ = later$.pipe(map(({ agent: { epochs } }) => epochs));
   return merge(
-    runtime(config, parts, view$).pipe(asPart('sources', random)),
+    runtime(config, parts, later$).pipe(asPart('sources', random)),
     expiry(config, view$).pipe(asPart('expiry', random)),
     envoyVersion(epochs$, admin, binary).pipe(asPart('status', random)),
   );

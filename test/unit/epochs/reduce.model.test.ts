@@ -121,6 +121,17 @@ const promises: Record<string, Promised> = {
         withType(effects, 'hand-off').some(({ to }) => to === 'successor'))) &&
     'a launch beside an Envoy that serves',
 
+  'gives up an Envoy only for a reading that was checked': ({ before, event, state }) => {
+    const [old, next] = [claimOf(before), claimOf(state)];
+    return (
+      old?.stage === 'replacing' &&
+      next?.stage === 'replacing' &&
+      old.reading.hash !== next.reading.hash &&
+      !(event.type === 'config-accepted' && event.hash === next.reading.hash) &&
+      'the claim takes a reading without a check'
+    );
+  },
+
   'spends no budget on a rescue': ({ before, state }) =>
     state.lineage > before.lineage && state.crashes > before.crashes && 'a crash was counted',
 

@@ -50,6 +50,13 @@ const handedOver = [...handingOver, live(1)];
 
 /** The events after which epoch 1 has failed beside epoch 0, and epoch 2 starts in its place. */
 const poisoned = [...handingOver, ended(1, failed), granted(2), accepted('b')];
+/** The events after which epoch 0 hands off, because there is no room for epoch 1 beside it. */
+const replacing: readonly AgentEvent[] = [
+  ...serving,
+  changed('b'),
+  granted(1),
+  { type: 'config-accepted', hash: 'b', verdict: { kind: 'no-room', reason: 'memory' } },
+];
 /** The events after which epoch 3 starts beside epoch 0, in a lineage of its own. */
 const sideBySide = [...poisoned, ended(2, failed)];
 
@@ -611,6 +618,39 @@ describe('an epoch', () => {
           standalone: false,
         },
       },
+    },
+    {
+      what: 'that replaces another one keeps its reading while a newer one is checked',
+      given: replacing,
+      when: changed('c'),
+      then: ['check c'],
+      state: {
+        claim: {
+          epoch: 1,
+          reading: readingOf('b'),
+          stage: 'replacing',
+          forced: false,
+          standalone: false,
+        },
+      },
+    },
+    {
+      what: 'that replaces another one takes a newer reading that works',
+      given: [...replacing, changed('c'), accepted('c')],
+      when: ended(0, clean),
+      then: ['launch 1 c as 0', 'follow 1'],
+    },
+    {
+      what: 'that replaces another one is followed by a newer reading that was not accepted yet',
+      given: [...replacing, changed('c'), refused('c')],
+      when: ended(0, clean),
+      then: ['launch 1 b as 0', 'follow 1', 'cancel-retry', 'await-turn 2 after 1'],
+    },
+    {
+      what: 'that replaces another one takes no reading that was taken back',
+      given: [...replacing, changed('c'), changed('b'), accepted('c')],
+      when: ended(0, clean),
+      then: ['launch 1 b as 0', 'follow 1'],
     },
     {
       what: 'that takes over side by side sends the clients of the other one away',

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { firstValueFrom, NEVER } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readingOf } from '../../../src/testing/reading.ts';
 import { bootstrap, type EnvoyStage, envoyStage } from '../../support/fake-envoy.ts';
 
 let stage: EnvoyStage;
@@ -9,6 +11,22 @@ afterEach(() => stage.dispose());
 const beside = { epoch: 1, restartEpoch: 0, lineage: 1, sideBySide: true };
 
 describe('an Envoy', () => {
+  it('beside another one is not started if its configuration cannot be written', async () => {
+    const loopback = { socket_address: { address: '127.0.0.1', port_value: 15_000 } };
+    const text = JSON.stringify({
+      admin: { address: loopback },
+      static_resources: { clusters: [{ endpoint: { address: loopback } }] },
+    });
+    stage = envoyStage({ config: () => ({ ...bootstrap, text }) });
+    mkdirSync(join(stage.folder, 'envoy-beside-1.json'));
+    const reading = readingOf('hash', { ...bootstrap, text });
+    const life$ = stage.proxy.run({ adopted: false, ...beside, reading }, NEVER);
+    expect(await firstValueFrom(life$, { defaultValue: undefined })).toMatchObject({
+      type: 'exited',
+      exit: { kind: 'spawn-failed', reason: expect.stringContaining('no place beside') as string },
+    });
+  });
+
   it('is started with all its arguments, and where to write down its admin address', async () => {
     stage = envoyStage();
     const { argv } = await stage.start({ epoch: 0 });

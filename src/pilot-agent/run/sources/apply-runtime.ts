@@ -11,7 +11,13 @@ import {
 } from 'rxjs';
 import type { AdminClient } from '../../../proxy/admin-client.ts';
 import { supervise } from '../../../operators/supervise.ts';
-import { noSettings, runtimeRequests, type RuntimeSettings } from '../start/runtime-settings.ts';
+import {
+  type AppliedSettings,
+  noSettings,
+  partlyApplied,
+  runtimeRequests,
+  type RuntimeSettings,
+} from '../start/runtime-settings.ts';
 
 /** The result of sending runtime settings. */
 export type RuntimeSign =
@@ -35,8 +41,8 @@ export interface RuntimeWish {
  * Sends the settings to each Envoy that begins to serve, and each change of them to the one that
  * serves. It uses the admin endpoint, and sends only what differs from the settings that this Envoy
  * has. If Envoy does not apply them, they are sent again as {@link supervise} does, until the next
- * wish. Emits the result; a wish that changes nothing emits nothing. Completes with `wish$`. Never
- * errors.
+ * wish. Envoy may have a part of a wish that failed, so the next wish replaces all of it. Emits the
+ * result; a wish that changes nothing emits nothing. Completes with `wish$`. Never errors.
  *
  * @param started the log levels that Envoy is started with
  */
@@ -48,10 +54,11 @@ export function applyRuntime(
   scheduler?: SchedulerLike,
 ): Observable<RuntimeSign> {
   return defer(() => {
-    let applied: RuntimeWish | undefined; // confirmed by Envoy
+    let applied: { readonly epoch: number; readonly settings: AppliedSettings } | undefined;
     const tell$ = (wish: RuntimeWish): Observable<RuntimeSign> => {
       const had = applied?.epoch === wish.epoch ? applied.settings : noSettings;
       const requests = runtimeRequests(had, wish.settings, started);
+      applied = { epoch: wish.epoch, settings: partlyApplied(had, wish.settings) };
       const answers$ = from(requests).pipe(
         concatMap((path) => admin.request('POST', path)),
         map((answer) => {

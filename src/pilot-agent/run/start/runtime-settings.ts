@@ -102,18 +102,22 @@ function isLevel(value: unknown): boolean {
   return typeof value === 'string' && levels.includes(value);
 }
 
+/** The settings that Envoy has. Null stands for a value that Envoy may have or not. */
+export interface AppliedSettings {
+  readonly logLevel: string | null;
+  readonly componentLogLevels: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, string | null>>;
+}
+
 /**
  * Returns the requests to an Envoy's admin endpoint, in order, that replace `had` with `wanted`. A
  * level that is no longer wanted goes back to the one that Envoy was started with. Pure.
  */
 export function runtimeRequests(
-  had: RuntimeSettings,
+  had: AppliedSettings,
   wanted: RuntimeSettings,
   started: { readonly logLevel: string; readonly componentLogLevel: string },
 ): readonly string[] {
-  const withoutLevels =
-    JSON.stringify([had.logLevel, had.componentLogLevels]) ===
-    JSON.stringify([wanted.logLevel, wanted.componentLogLevels]);
   const startedLevels =
     started.componentLogLevel === '' ? [] : started.componentLogLevel.split(',');
   const paths = [
@@ -121,9 +125,8 @@ export function runtimeRequests(
     ...Object.entries(wanted.componentLogLevels).map(([name, level]) => `${name}:${level}`),
   ];
   const level = wanted.logLevel === '' ? started.logLevel : wanted.logLevel;
-  const changed = [...new Set([...Object.keys(had.values), ...Object.keys(wanted.values)])].filter(
-    (key) => ownMember(had.values, key) !== ownMember(wanted.values, key),
-  );
+  const withoutLevels = haveSameLevels(had, wanted);
+  const changed = changedKeys(had, wanted);
   const query = (pairs: readonly (readonly [string, string])[]) =>
     new URLSearchParams(Object.fromEntries(pairs)).toString();
   return [
@@ -138,4 +141,29 @@ export function runtimeRequests(
           `/runtime_modify?${query(changed.map((key) => [key, ownMember(wanted.values, key) ?? '']))}`,
         ]),
   ];
+}
+
+/** Returns the settings of an Envoy that may have received a part of these requests. Pure. */
+export function partlyApplied(had: AppliedSettings, wanted: RuntimeSettings): AppliedSettings {
+  return {
+    ...had,
+    logLevel: haveSameLevels(had, wanted) ? had.logLevel : null,
+    values: {
+      ...had.values,
+      ...Object.fromEntries(changedKeys(had, wanted).map((key) => [key, null])),
+    },
+  };
+}
+
+function haveSameLevels(had: AppliedSettings, wanted: RuntimeSettings): boolean {
+  return (
+    JSON.stringify([had.logLevel, had.componentLogLevels]) ===
+    JSON.stringify([wanted.logLevel, wanted.componentLogLevels])
+  );
+}
+
+function changedKeys(had: AppliedSettings, wanted: RuntimeSettings): readonly string[] {
+  return [...new Set([...Object.keys(had.values), ...Object.keys(wanted.values)])].filter(
+    (key) => ownMember(had.values, key) !== ownMember(wanted.values, key),
+  );
 }

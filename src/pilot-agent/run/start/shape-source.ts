@@ -107,6 +107,14 @@ const startedWith = [
 ] as const satisfies readonly (keyof AgentConfig)[];
 
 /**
+ * The services whose certificates Envoy reads from files. A running agent watches and checks the
+ * files that it was started with, so it keeps the services if one of the files becomes another.
+ */
+const services = ['envoyMetricsService', 'envoyAccessLogService'] as const;
+/** The files of certificates, which the services are a part of. */
+const certificateLists = ['certificates', 'watched', 'awaited', 'besidePushed'] as const;
+
+/**
  * Combines everything that shapes what Envoy is started from, except certificates, into one source:
  * the mesh file, labels and annotations of the pod, the template and the override.
  *
@@ -239,11 +247,13 @@ function asStarted(
   { config, sources, warnings }: ConfigWithSources & Warned,
   initial: ConfigWithSources & Warned,
 ): ConfigWithSources & Warned {
-  const changed = startedWith.filter(
-    (field) => !isDeepStrictEqual(config[field], initial.config[field]),
-  );
+  const isChanged = (field: keyof AgentConfig) =>
+    !isDeepStrictEqual(config[field], initial.config[field]);
+  const haveOtherFiles = isChanged('besidePushed');
+  const changed = [...startedWith, ...(haveOtherFiles ? services : [])].filter(isChanged);
+  const kept = [...startedWith, ...(haveOtherFiles ? [...services, ...certificateLists] : [])];
   const old = <T extends object>(fields: T) =>
-    Object.fromEntries(startedWith.map((field) => [field, fields[field as keyof T]]));
+    Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
   return {
     config: {
       ...config,

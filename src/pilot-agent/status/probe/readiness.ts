@@ -11,6 +11,7 @@ import {
   tap,
 } from 'rxjs';
 import { type AdminClient, parseStats } from '../../../proxy/admin-client.ts';
+import type { Epoch } from '../../../epochs/epoch.ts';
 import { newestEpoch } from '../../../epochs/lineage.ts';
 import type { AgentState } from '../../../epochs/model.ts';
 import type { EpochConfig } from '../../../epochs/ports.ts';
@@ -177,6 +178,12 @@ function askEnvoy(
     );
 }
 
+/** Whether an Envoy comes up while another one serves, which cannot be asked. */
+function anotherServes(state: AgentState): boolean {
+  const isServing = ({ stage, answering }: Epoch) => stage === 'live' && answering;
+  return newestEpoch(state)?.stage === 'starting' && [...state.epochs.values()].some(isServing);
+}
+
 /**
  * Returns why the agent is not ready, as far as its own state shows, in one line; undefined if the
  * state has no reason.
@@ -196,5 +203,5 @@ export function unreadiness(state: AgentState): string | undefined {
   if (newest.stage === 'stopping' || state.claim?.stage === 'replacing')
     return 'Envoy is being replaced';
   if (newest.stage === 'draining') return 'Envoy has crashed and waits to be started again';
-  return newest.answering ? undefined : 'Envoy does not answer';
+  return newest.answering || anotherServes(state) ? undefined : 'Envoy does not answer';
 }

@@ -32,6 +32,15 @@ it('each reason and each note leads to what to do about it', async () => {
   ]);
 });
 
+it.each([null, 'not found', { pending: [] }])(
+  'an agent of another version is a finding, and not a bug: %j',
+  async (answer) => {
+    expect(await findingsOf(answer)).toMatchObject([
+      { level: 'fail', what: expect.stringContaining('it answers 200') as string },
+    ]);
+  },
+);
+
 it('an agent that is ready, with nothing to note, is in order', async () => {
   expect(await findingsOf({ pending: [], notes: [] })).toMatchObject([
     { level: 'ok', what: 'it is ready' },

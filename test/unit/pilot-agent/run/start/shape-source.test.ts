@@ -77,6 +77,22 @@ describe('what shapes Envoy’s configuration', () => {
     expect(textOf(epoch)).toContain('new');
   });
 
+  it('keeps a service whose certificates are other files, which nobody watches, and names it', async () => {
+    const meshWith = (folder: string, address: string) => {
+      const tlsSettings = { mode: 'SIMPLE', caCertificates: `/${folder}/root.pem` };
+      return { mesh: { envoyAccessLogService: { address, tlsSettings } } };
+    };
+    const first = meshWith('a', 'als:1');
+    const other = await read(sourceOf(first, meshWith('b', 'als:2')));
+    expect(other.validConfig?.config).toEqual(accepted(first).config);
+    expect(other.warnings).toEqual([
+      'envoyAccessLogService: the change takes effect when the agent is restarted',
+    ]);
+    const same = await read(sourceOf(first, meshWith('a', 'als:2')));
+    expect(same.validConfig?.config).toEqual(accepted(meshWith('a', 'als:2')).config);
+    expect(same.warnings).toEqual([]);
+  });
+
   it('keeps what a changed configuration file says of the agent itself, and names it', async () => {
     const withFile = (content: object): TestConfig => {
       const file = readConfigFile('a.yaml', { ok: true, value: content });

@@ -11,9 +11,12 @@ const epochs = (...stages: readonly Stage[]): Pick<AgentState, 'epochs'> => ({
     ]),
   ),
 });
-const silent = (stage: Stage): Pick<AgentState, 'epochs'> => ({
+const silent = (stage: Stage, number = 0): Pick<AgentState, 'epochs'> => ({
   epochs: new Map([
-    [0, { hash: 'a', restartEpoch: 0, lineage: 0, parentTime: 'over', stage, answering: false }],
+    [
+      number,
+      { hash: 'a', restartEpoch: number, lineage: 0, parentTime: 'over', stage, answering: false },
+    ],
   ]),
 });
 const crashed = { lastEpoch: 0, crashes: 1 };
@@ -43,6 +46,16 @@ describe('unreadiness', () => {
     {
       what: 'an epoch is silent while it starts',
       state: silent('starting'),
+      reason: 'Envoy does not answer',
+    },
+    {
+      what: 'a child is silent while it starts beside a LIVE parent',
+      state: { epochs: new Map([...epochs('live').epochs, ...silent('starting', 1).epochs]) },
+      reason: undefined,
+    },
+    {
+      what: 'a child is silent while it starts beside a silent parent',
+      state: { epochs: new Map([...silent('live').epochs, ...silent('starting', 1).epochs]) },
       reason: 'Envoy does not answer',
     },
     {
