@@ -104,7 +104,7 @@ export function buildEnvironment(
       ? before.networks
       : sameOr(before.networks, withExternalGateways(writtenNetworks, externalServices, domain));
   const indexes = indexesAfter(before, touched);
-  const isAll = before.mesh.trustDomain !== mesh.trustDomain || before.network !== network;
+  const isAll = previous?.mesh.trustDomain !== mesh.trustDomain || previous.network !== network;
   return {
     resources,
     mesh,

@@ -1,5 +1,5 @@
 import type { SortedMap } from '../../shared/maps/sorted-map.ts';
-import { keyOf, type Kind, type Resource } from '../istio/documents/model.ts';
+import type { Kind, Resource, ResourceKey } from '../istio/documents/model.ts';
 import type { Touched } from './touched.ts';
 
 /**
@@ -63,11 +63,11 @@ export function reindexed<K extends Kind>(
 ): Index<Resource<K>> {
   if (touched.length === 0) return before;
   const edits = new Map<string, Resource<K> | undefined>();
-  const names = (resource: Resource<K> | undefined) =>
-    resource === undefined
-      ? []
-      : textsOf(resource).map((texts) => indexKey(...texts, keyOf(resource)));
-  for (const change of touched) for (const name of names(change.before)) edits.set(name, undefined);
-  for (const { after } of touched) for (const name of names(after)) edits.set(name, after);
+  const names = (key: ResourceKey, resource: Resource<K> | undefined) =>
+    resource === undefined ? [] : textsOf(resource).map((texts) => indexKey(...texts, key));
+  for (const { key, before: old } of touched)
+    for (const name of names(key, old)) edits.set(name, undefined);
+  for (const { key, after } of touched)
+    for (const name of names(key, after)) edits.set(name, after);
   return before.with(edits);
 }

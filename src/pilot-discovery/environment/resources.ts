@@ -37,8 +37,13 @@ export function partsOf(key: ResourceKey): {
   readonly namespace: string;
   readonly name: string;
 } {
-  const [kind = '', namespace = '', ...name] = key.split('/');
-  return { kind: kind as Kind, namespace, name: name.join('/') };
+  const kindEnd = key.indexOf('/');
+  const namespaceEnd = key.indexOf('/', kindEnd + 1);
+  return {
+    kind: key.slice(0, kindEnd) as Kind,
+    namespace: key.slice(kindEnd + 1, namespaceEnd),
+    name: key.slice(namespaceEnd + 1),
+  };
 }
 
 /** Returns the resource of a key; undefined if there is none. */

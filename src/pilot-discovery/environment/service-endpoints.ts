@@ -24,8 +24,8 @@ export function endpointsAfter(
   isAll: boolean,
 ): Endpoints {
   const names = new Map([
-    ...(isAll ? allServices(inputs) : []),
-    ...touchedServices(inputs, touched),
+    ...declaredServices(inputs, touched),
+    ...(isAll ? allServices(inputs) : affectedServices(inputs, touched)),
   ]);
   const edits = new Map<string, ServiceEndpoints | undefined>();
   const served = new Map<string, string | undefined>();
@@ -52,16 +52,21 @@ function allServices({ services }: RegistryInputs): Names {
   );
 }
 
-function touchedServices(inputs: RegistryInputs, touched: TouchedByKind): Names {
-  const names = new Map<string, string>();
-  for (const { before, after } of touchedDeclarations(touched))
-    for (const declaration of [before, after])
-      for (const service of declaration === undefined ? [] : servicesOf(declaration, inputs.domain))
-        names.set(serviceKey(service), service.host);
-  for (const registry of Object.values(registries))
-    for (const service of registry.affectedServices(inputs, touched))
-      names.set(serviceKey(service), service.host);
-  return names;
+/** Returns the services whose declarations have changed, and those that are gone. */
+function declaredServices({ domain }: RegistryInputs, touched: TouchedByKind): Names {
+  const declarations = touchedDeclarations(touched).flatMap(({ before, after }) => [before, after]);
+  const services = declarations.flatMap((declaration) =>
+    declaration === undefined ? [] : servicesOf(declaration, domain),
+  );
+  return new Map(services.map((service) => [serviceKey(service), service.host]));
+}
+
+/** Returns the services whose endpoints other changes may affect. */
+function affectedServices(inputs: RegistryInputs, touched: TouchedByKind): Names {
+  const services = Object.values(registries).flatMap((registry) => [
+    ...registry.affectedServices(inputs, touched),
+  ]);
+  return new Map(services.map((service) => [serviceKey(service), service.host]));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { parseYaml, valueOfYaml } from '../text/parse-yaml.ts';
+import { quickYaml } from '../text/quick-yaml.ts';
 import { largest } from '../files/outside-file.ts';
 import { neededFile, tokenIn } from '../files/needed-file.ts';
 import { apiToken, type KubeAccess } from './access.ts';
@@ -87,6 +88,8 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAc
 
 async function parsed(path: string): Promise<Fields> {
   const text = (await neededFile('the kubeconfig', path, largest.text)).toString();
+  const quick = quickYaml(text); // the file is read again before each question
+  if (quick !== undefined) return fieldsOf(quick.value);
   const flaw = (reason: string) => new Error(`${path}: it is not a kubeconfig: ${reason}`);
   const read = parseYaml(await import('yaml'), text, {});
   if (!read.ok) throw flaw(`line ${read.line}: ${read.reason}`);

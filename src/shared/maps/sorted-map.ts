@@ -47,6 +47,7 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
    * map if nothing differs.
    */
   with(edits: Iterable<readonly [string, V | undefined]>): SortedMap<V> {
+    if (this.size === 0) return this.#first(edits);
     const byChunk = new Map<number, Map<string, V | undefined>>();
     const editAt = (index: number) => {
       const chunkEdits = byChunk.get(index) ?? new Map<string, V | undefined>();
@@ -75,22 +76,21 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
     return this.#rebuilt(byChunk);
   }
 
+  /** Returns a map of these entries, as the first of an empty map. */
+  #first(edits: Iterable<readonly [string, V | undefined]>): SortedMap<V> {
+    const entries = [...new Map(edits)].filter(
+      (entry): entry is [string, V] => entry[1] !== undefined,
+    );
+    if (entries.length === 0) return this;
+    const chunks = chunksOf(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+    return new SortedMap(chunks, chunks.map(firstName), entries.length);
+  }
+
   #rebuilt(byChunk: ReadonlyMap<number, ReadonlyMap<string, V | undefined>>): SortedMap<V> {
     const chunks: Chunk<V>[] = [];
     const firsts: string[] = [];
     let size = this.size;
-    const add = (entries: readonly (readonly [string, V])[]): void => {
-      let chunk: Map<string, V> | undefined;
-      for (const [name, value] of entries) {
-        if (chunk === undefined || startsChunk(name)) {
-          chunk = new Map();
-          chunks.push(chunk);
-          firsts.push(name);
-        }
-        chunk.set(name, value);
-      }
-    };
-    const last = Math.max(this.#chunks.length, 1);
+    const last = this.#chunks.length;
     let begun = 0; // the next chunk to keep
     for (const start of [...byChunk.keys()].sort((a, b) => a - b)) {
       if (start < begun) continue;
@@ -112,7 +112,10 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
       }
       if (!isInOrder) entries.sort(([a], [b]) => (a < b ? -1 : 1));
       for (let index = begun; index < start; index += 1) this.#keep(index, chunks, firsts);
-      add(entries);
+      for (const chunk of chunksOf(entries)) {
+        chunks.push(chunk);
+        firsts.push(firstName(chunk));
+      }
       begun = end;
     }
     for (let index = begun; index < this.#chunks.length; index += 1)
@@ -173,6 +176,18 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
     for (const [name, value] of this.entries()) look(value, name, this);
   }
 }
+
+/** Returns the chunks of entries in order. */
+function chunksOf<V>(entries: readonly (readonly [string, V])[]): readonly Chunk<V>[] {
+  const chunks: Map<string, V>[] = [];
+  for (const [name, value] of entries) {
+    if (chunks.length === 0 || startsChunk(name)) chunks.push(new Map());
+    chunks.at(-1)?.set(name, value);
+  }
+  return chunks;
+}
+
+const firstName = (chunk: Chunk<unknown>): string => chunk.keys().next().value ?? '';
 
 /** Whether a chunk begins at a name, in any map: the lowest bits of FNV-1a decide. */
 function startsChunk(name: string): boolean {

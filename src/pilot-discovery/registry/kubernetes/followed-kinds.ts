@@ -47,9 +47,14 @@ type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
 /** Returns the members with these names, if the value has them. */
-function only(value: unknown, names: readonly string[]): Fields {
+function only<Name extends string>(
+  value: unknown,
+  names: readonly Name[],
+): Readonly<Partial<Record<Name, unknown>>> {
   const fields = fieldsOf(value);
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
+  const kept: Partial<Record<Name, unknown>> = {};
+  for (const name of names) if (Object.hasOwn(fields, name)) kept[name] = fields[name];
+  return kept;
 }
 
 const metadata = [
@@ -62,7 +67,7 @@ const metadata = [
   'deletionTimestamp',
   'generateName',
   'ownerReferences',
-];
+] as const;
 
 /** `kubectl apply` writes the whole object into this annotation. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';

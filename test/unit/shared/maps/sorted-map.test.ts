@@ -66,6 +66,8 @@ describe('SortedMap', () => {
         ['none', undefined],
       ]),
     ).toBe(map);
+    const empty = SortedMap.empty<number>();
+    expect(empty.with([['none', undefined]])).toBe(empty);
   });
 });
 
