@@ -201,8 +201,8 @@ export const sources: readonly PlacedMutant[] = [
   },
   {
     id: 'sources/files-share',
-    file: 'pilot-agent/sources/files.ts',
-    find: 'Math.max(every, took / share)',
+    file: 'streams/look-pause.ts',
+    find: 'Math.max(every, Math.min(took / share, longest))',
     replace: 'every',
   },
   {
