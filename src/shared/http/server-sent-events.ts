@@ -47,7 +47,7 @@ export function serverSentEvents(
  * Returns the event of a block, which is the text between two empty lines; none without data. Pure.
  */
 function eventIn(block: string): readonly ServerSentEvent[] {
-  const fields = block.split('\n').map((line) => /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []);
+  const fields = block.split('\n').map((line) => /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []);
   const values = (name: string) =>
     fields.flatMap(([, field, value = '']) => (field === name ? [value] : []));
   const data = values('data');

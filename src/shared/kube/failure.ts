@@ -19,6 +19,9 @@ const advice: Readonly<Record<number, string>> = {
   429: 'it has too much to do',
 };
 
+/** The HTTP status of a failure if an answer cannot be used: the API itself can be reached. */
+export const answered = 200;
+
 const toReadThem = 'allow it by a Role with list and watch, and a RoleBinding';
 
 /** In characters: the server may send a text of any length. */

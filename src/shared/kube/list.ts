@@ -1,5 +1,5 @@
 import { EMPTY, expand, map, type Observable, takeLast } from 'rxjs';
-import type { KubeFailure } from './failure.ts';
+import { answered, type KubeFailure } from './failure.ts';
 import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import { asObject, type KubeObject, type Prune } from './kube-object.ts';
 import { pathOf, type Query, type KubeResource } from './resource.ts';
@@ -32,9 +32,6 @@ interface Page {
   readonly size: number;
   readonly failure?: KubeFailure;
 }
-
-/** The HTTP status of a failure if an answer cannot be used: the API itself can be reached. */
-const answered = 200;
 
 const nothingListed: Page = {
   objects: [],

@@ -1,7 +1,7 @@
 import { concatMap, map, type Observable, of } from 'rxjs';
 import { isObject } from '../text/is-object.ts';
 import { ownMember } from '../text/own-member.ts';
-import type { KubeFailure } from './failure.ts';
+import { answered, type KubeFailure } from './failure.ts';
 import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import { type Decode, decodeJson, decodeSecrets } from './kube-object.ts';
 
@@ -41,7 +41,7 @@ export function findResource(api: KubeApi, kind: string): Observable<ResourceLoo
       const preferred = memberOf(memberOf(answer.value, 'preferredVersion'), 'version');
       return typeof preferred === 'string'
         ? resourceIn(`${base}/${encodeURIComponent(preferred)}`)
-        : of(none(`its answer about ${group} is not a group of the API`));
+        : of(unusable(`its answer about ${group} is not a group of the API`));
     }),
   );
 }
@@ -49,8 +49,9 @@ export function findResource(api: KubeApi, kind: string): Observable<ResourceLoo
 function chosen(answer: KubeAnswer, base: string, name: string, group: string): ResourceLookup {
   if (!answer.ok) return answer;
   const resources = memberOf(answer.value, 'resources');
-  if (!Array.isArray(resources)) return none(`its answer about ${base} is not a list of resources`);
-  const topResources = resources.filter(isTopResource);
+  const noList = unusable(`its answer about ${base} is not a list of resources`);
+  if (!Array.isArray(resources)) return noList;
+  const topResources = resources.filter(isResource).filter(({ name: path }) => !path.includes('/'));
   const wanted = name.toLowerCase();
   const match = topResources.find((resource) =>
     [resource.kind, resource.name, resource['singularName']].some(
@@ -58,6 +59,8 @@ function chosen(answer: KubeAnswer, base: string, name: string, group: string): 
     ),
   );
   if (match === undefined) {
+    // A wrong answer does not say that there is no such kind: its objects may restrict access.
+    if (!resources.every(isResource)) return noList;
     const hint =
       group === ''
         ? `name its group too, as in Deployment.apps`
@@ -78,23 +81,25 @@ function chosen(answer: KubeAnswer, base: string, name: string, group: string): 
   };
 }
 
-interface TopResource extends Readonly<Record<string, unknown>> {
+interface Resource extends Readonly<Record<string, unknown>> {
   readonly name: string;
   readonly kind: string;
 }
 
-const isTopResource = (value: unknown): value is TopResource =>
-  isObject(value) &&
-  typeof value['kind'] === 'string' &&
-  typeof value['name'] === 'string' &&
-  !value['name'].includes('/');
+const isResource = (value: unknown): value is Resource =>
+  isObject(value) && typeof value['kind'] === 'string' && typeof value['name'] === 'string';
 
 const memberOf = (value: unknown, name: string): unknown =>
   isObject(value) ? ownMember(value, name) : undefined;
 
-/** Returns the failure of an answer that is of no use. */
+/** Returns the failure that says that there is no such kind. */
 function none(reason: string): ResourceLookup {
   return { ok: false, failure: { reason, status: 404, pause: 0 } };
+}
+
+/** Returns the failure of an answer that has a wrong form. */
+function unusable(reason: string): ResourceLookup {
+  return { ok: false, failure: { reason, status: answered, pause: 0 } };
 }
 
 /** A selection of objects. */

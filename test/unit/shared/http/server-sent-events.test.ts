@@ -26,6 +26,12 @@ describe('server-sent events', () => {
     expect(await read(text, length)).toEqual(events);
   });
 
+  it('may have separators of Unicode in their data', async () => {
+    expect(await read('data: a\u2028b\u2029c\u0085d\n\n')).toEqual([
+      { event: 'message', data: 'a\u2028b\u2029c\u0085d' },
+    ]);
+  });
+
   it('fail if one has no end', async () => {
     await expect(read(`data: ${'a'.repeat(200)}`, 10, 100)).rejects.toThrow(
       'an event has more than 100 characters',

@@ -7,7 +7,11 @@ import type { KubeAnswer, KubeApi, KubeWriter } from '../../../../src/shared/kub
 import { decodeJson, type KubeObject } from '../../../../src/shared/kube/kube-object.ts';
 import { listObjects } from '../../../../src/shared/kube/list.ts';
 import { notElected, reduceElection } from '../../../../src/shared/kube/reduce-election.ts';
-import { findResource, type KubeResource } from '../../../../src/shared/kube/resource.ts';
+import {
+  findResource,
+  type KubeResource,
+  type ResourceLookup,
+} from '../../../../src/shared/kube/resource.ts';
 
 /** An object of JSON that no text can be made of. */
 const textless = { toString: 1, valueOf: 1 };
@@ -52,10 +56,17 @@ describe('a wrong answer of the Kubernetes API is a failure with a reason', () =
           return ['a resource', { resources }] as const;
         }),
       ])('%s', async (_, body) => {
-        expect(await first(findResource(answering(body), kind))).toMatchObject({
-          ok: false,
-          failure: withReason,
+        const lookup = (await first(findResource(answering(body), kind))) as ResourceLookup;
+        expect(lookup).toMatchObject({ ok: false, failure: withReason });
+        const [{ signs }] = reduceFollow(nothingFollowed, {
+          ...{ type: 'found', result: lookup, random: 0 },
         });
+        // The answer about a version may be an empty list: it has no kinds.
+        const isRight =
+          JSON.stringify(body) === '{"resources":[]}' && kind !== 'Gateway.networking.istio.io';
+        expect(signs).toMatchObject([
+          { type: 'lost', cause: isRight ? 'no-kind' : (expect.any(Number) as number) },
+        ]);
       });
     },
   );
