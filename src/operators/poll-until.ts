@@ -33,8 +33,10 @@ export function pollUntil<T>(
   return (source) =>
     defer(() => {
       const end = scheduler.now() + limit;
+      // The pauses count too, because the clock may be set back.
+      const isOver = (answers: number) => scheduler.now() >= end || (answers - 1) * every >= limit;
       return source.pipe(
-        repeat({ delay: () => (scheduler.now() < end ? timer(every, scheduler) : EMPTY) }),
+        repeat({ delay: (answers) => (isOver(answers) ? EMPTY : timer(every, scheduler)) }),
         takeWhile((value) => !isEnough(value), true),
       );
     });

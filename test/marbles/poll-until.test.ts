@@ -1,6 +1,7 @@
 import { defer, of } from 'rxjs';
 import { describe, it } from 'vitest';
 import { pollUntil } from '../../src/operators/poll-until.ts';
+import { clockSetAt } from '../support/marbles/clock-set-at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 /** Whether an answer is enough: `r` is. */
@@ -118,6 +119,16 @@ describe('pollUntil', () => {
         expected,
       );
       m.expectSubscriptions(source.subscriptions).toBe(['^ 29ms !', '40ms ^ 29ms !']);
+    }),
+  );
+
+  it(
+    'asks no more often within its limit if the clock is set back',
+    marbles((m) => {
+      const polled$ = of('x').pipe(
+        pollUntil(untilReady, { every: 10, limit: 30 }, clockSetAt(5, -3_600_000)),
+      );
+      m.expectObservable(polled$, '^ 1s !').toBe('x 9ms x 9ms x 9ms (x|)');
     }),
   );
 

@@ -7,6 +7,7 @@ import { type AgentState, initialState } from '../../src/epochs/model.ts';
 import type { Settled } from '../../src/operators/settle.ts';
 import { readinessFilter, notReady } from '../../src/pilot-agent/status/probe/readiness.ts';
 import { readingOf } from '../../src/testing/reading.ts';
+import { clockSetAt } from '../support/marbles/clock-set-at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const stateWith = (...stages: readonly Stage[]): AgentState => ({
@@ -317,6 +318,28 @@ describe('unready', () => {
       m.expectObservable(ready$, '     ^').toBe('    (r|)', reasons);
       m.expectObservable(ready$, '20ms ^').toBe('20ms (w|)', reasons);
       m.expectObservable(ready$, '40ms ^').toBe('40ms (d|)', reasons);
+    }),
+  );
+
+  it(
+    'does not believe of one epoch a late answer of another',
+    marbles((m) => {
+      const { admin, questions$ } = fakeAdmin(m, '30ms (r|)', '20ms (w|)');
+      const ready$ = notReady(since([0, live], [20, handedOver]), admin);
+      m.expectObservable(ready$, '     ^').toBe('    30ms (r|)', reasons);
+      m.expectObservable(ready$, '20ms ^').toBe('40ms (w|)', reasons);
+      m.expectObservable(ready$, '35ms ^').toBe('40ms (w|)', reasons);
+      m.expectObservable(questions$).toBe('       q 19ms q');
+    }),
+  );
+
+  it(
+    'asks again if the clock was set back',
+    marbles((m) => {
+      const { admin } = fakeAdmin(m, '(r|)', '(w|)');
+      const ready$ = notReady(staying(live), admin, undefined, clockSetAt(50, -3_600_000));
+      m.expectObservable(ready$, '      ^').toBe('     (r|)', reasons);
+      m.expectObservable(ready$, '200ms ^').toBe('200ms (w|)', reasons);
     }),
   );
 

@@ -1,5 +1,6 @@
 import {
   asyncScheduler,
+  defer,
   map,
   type Observable,
   of,
@@ -121,9 +122,7 @@ function shared(
   timeoutMs: number | undefined,
   scheduler: SchedulerLike,
 ) {
-  let askedAbout: string | undefined;
-  let readyUntil = 0;
-  let asking$: Observable<Look> | undefined;
+  let question: { readonly about: string; readonly look$: Observable<Look> } | undefined;
   return {
     look(
       epoch: number | undefined,
@@ -131,18 +130,26 @@ function shared(
       config: EpochConfig | undefined,
     ): Observable<Look> {
       const about = `${String(epoch)} ${String(starting)}`;
-      if (asking$ !== undefined && askedAbout === about)
-        return scheduler.now() < readyUntil
-          ? of<Look>({ reason: undefined, fleeting: false })
-          : asking$;
-      askedAbout = about;
-      asking$ = askEnvoy(admin, timeoutMs, starting, config).pipe(
-        tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + validFor : 0)),
-        share(),
-      );
-      return asking$;
+      if (question?.about !== about) {
+        const look$ = askEnvoy(admin, timeoutMs, starting, config);
+        question = { about, look$: validForAMoment(look$, scheduler) };
+      }
+      return question.look$;
     },
   };
+}
+
+function validForAMoment(look$: Observable<Look>, scheduler: SchedulerLike): Observable<Look> {
+  let readyAt: number | undefined;
+  const shared$ = look$.pipe(
+    tap(({ reason }) => (readyAt = reason === undefined ? scheduler.now() : undefined)),
+    share(),
+  );
+  return defer(() => {
+    const age = readyAt === undefined ? validFor : scheduler.now() - readyAt;
+    const isValid = age >= 0 && age < validFor; // the clock may have been set back
+    return isValid ? of<Look>({ reason: undefined, fleeting: false }) : shared$;
+  });
 }
 
 /** A bootstrap of the agent subscribes to both, unless a template changed that. */
