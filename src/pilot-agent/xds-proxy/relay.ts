@@ -14,7 +14,7 @@ import {
   type RelayState,
   type Timed,
 } from './relay-state.ts';
-import { mainTypes, noResources, updated, wildcard } from '../../shared/xds/resources.ts';
+import { mainTypes, noResources, pruned, updated, wildcard } from '../../shared/xds/resources.ts';
 import { newSubscription } from '../../shared/xds/type-subscription.ts';
 import { stepSubscription } from './step-subscription.ts';
 
@@ -138,10 +138,10 @@ function withUpdate(
   });
   const isWhole =
     update.isWhole || (connection.variant === 'state-of-the-world' && before.names.has(wildcard));
-  const newest = new Map(state.newest).set(
-    typeUrl,
-    updated(state.newest.get(typeUrl) ?? noResources, { ...update, isWhole }),
-  );
+  const after = updated(state.newest.get(typeUrl) ?? noResources, { ...update, isWhole });
+  // Names that are gone would otherwise grow without end.
+  const resources = before.names.has(wildcard) ? pruned(after, before.names) : after;
+  const newest = new Map(state.newest).set(typeUrl, resources);
   const answering: Connection = {
     ...connection,
     stage: 'answering',

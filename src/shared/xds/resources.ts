@@ -103,16 +103,17 @@ function isSame(previous: Resource, next: Resource): boolean {
   );
 }
 
-/** Returns only the resources with these names, or all if all are subscribed. Pure. */
+/**
+ * Returns only the resources with these names, or all if all are subscribed; and only these names
+ * as absent. Pure.
+ */
 export function pruned(before: TypeResources, names: ReadonlySet<string>): TypeResources {
-  if (names.has(wildcard)) return before;
-  const kept = [...before.resources].filter(([name]) => names.has(name));
-  if (kept.length === before.resources.size && before.absent.size === 0) return before;
-  return {
-    ...before,
-    resources: new Map(kept),
-    absent: new Set([...before.absent].filter((name) => names.has(name))),
-  };
+  const resources = names.has(wildcard)
+    ? before.resources
+    : new Map([...before.resources].filter(([name]) => names.has(name)));
+  if (resources.size === before.resources.size && before.absent.size === 0) return before;
+  const absent = new Set([...before.absent].filter((name) => names.has(name)));
+  return { ...before, resources, absent };
 }
 
 /**

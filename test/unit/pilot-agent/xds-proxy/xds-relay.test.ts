@@ -37,6 +37,8 @@ function run() {
       pushes: Object.fromEntries(counts.pushes),
       rejected: Object.fromEntries(counts.rejected),
     }),
+    /** Returns the names that are known to be gone. */
+    absent: (typeUrl: string) => [...(state.newest.get(typeUrl)?.absent ?? [])],
     /** Returns the pushes since the last call, each as its type and its names. */
     given: () =>
       pushes
@@ -65,10 +67,18 @@ const say = (
     resources: contents.map(([name, content]) => resource(name, content)),
   },
 });
+const gone = (typeUrl: string, ...removed: readonly string[]): RelayEvent => ({
+  type: 'updated',
+  connection: 1,
+  update: {
+    ...{ typeUrl, version: '', nonce: 'n', removed, isWhole: false, controlPlane: '' },
+    resources: [],
+  },
+});
 
 describe('an Envoy that has its configuration', () => {
   const begun = () => {
-    const { take, given } = run();
+    const { take, given, absent } = run();
     take({ type: 'stream-opened', stream: 1, variant: 'delta' });
     take(ask(typeUrls.clusters, []));
     take(ask(typeUrls.endpoints, ['a', 'b']));
@@ -84,7 +94,7 @@ describe('an Envoy that has its configuration', () => {
     for (nonce = 1; nonce <= 6; nonce++)
       for (const typeUrl of Object.values(typeUrls).slice(0, 4)) accept(typeUrl);
     given();
-    return { take, given };
+    return { take, given, absent };
   };
 
   it('is given the endpoints again with a changed cluster, and the routes with a changed listener', () => {
@@ -121,6 +131,16 @@ describe('an Envoy that has its configuration', () => {
       },
     });
     expect(counts().rejected).toEqual({ cds: 0, lds: 0, eds: 1 });
+  });
+
+  it('costs no memory for clusters that are gone', () => {
+    const { take, absent } = begun();
+    for (let round = 0; round < 3; round += 1) {
+      take(say(typeUrls.clusters, [`c${round}`, '1']));
+      take(gone(typeUrls.clusters, `c${round}`));
+    }
+    take(gone(typeUrls.endpoints, 'b'));
+    expect([absent(typeUrls.clusters), absent(typeUrls.endpoints)]).toEqual([[], ['b']]);
   });
 
   it('is given nothing of what comes again as it was', () => {
