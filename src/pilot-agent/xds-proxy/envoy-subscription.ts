@@ -51,7 +51,9 @@ export function acceptedBy(subscription: EnvoySubscription): TypeResources | und
     unanswered,
     answers,
   } = subscription;
-  if (answers === 0 || inFlight !== undefined || refused.size > 0) return undefined;
+  const wantsNothing = !subscription.wildcard && names.size === 0;
+  if ((answers === 0 && !wantsNothing) || inFlight !== undefined || refused.size > 0)
+    return undefined;
   const entries = [...envoyResources];
   const isOpen =
     unanswered.size > 0 || (!subscription.wildcard && envoyResources.size < names.size);

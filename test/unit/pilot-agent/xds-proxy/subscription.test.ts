@@ -246,6 +246,11 @@ describe('what Envoy has accepted', () => {
     expect(acceptedBy(delta(first, { nonce: '1', add: ['c'] }))).toBeUndefined();
   });
 
+  it('is empty if it wants no name any more before an answer', () => {
+    const named = delta(undefined, { add: ['a'] });
+    expect(acceptedBy(delta(named, { remove: ['a'] }))).toEqual(typeResources({}, ''));
+  });
+
   it('is pruned to what it names still', () => {
     expect(acceptedBy(delta(first, { nonce: '1', remove: ['b'] }))).toEqual(
       typeResources({ a: '1' }, '5'),
