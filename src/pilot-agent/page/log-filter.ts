@@ -27,11 +27,12 @@ export const noFilter: LogFilter = { level: 'trace', component: '', epoch: undef
 export interface Filtered {
   readonly filter: LogFilter;
   readonly lines: readonly Logged[];
+  /** The id of the first line; 0 for no lines. */
   readonly from: number;
-  readonly upTo: number;
+  readonly last: Logged | undefined;
 }
 
-export const unfiltered: Filtered = { filter: noFilter, lines: [], from: 0, upTo: -1 };
+export const unfiltered: Filtered = { filter: noFilter, lines: [], from: 0, last: undefined };
 
 /**
  * Returns the lines of a log that pass a filter. If the filter is the same as before, searches only
@@ -39,17 +40,28 @@ export const unfiltered: Filtered = { filter: noFilter, lines: [], from: 0, upTo
  */
 export function filtered(before: Filtered, log: readonly Logged[], filter: LogFilter): Filtered {
   const from = log[0]?.id ?? 0;
-  const upTo = log.at(-1)?.id ?? -1;
-  const isMore = before.filter === filter && before.upTo <= upTo;
-  if (isMore && before.upTo === upTo && before.from === from) return before;
-  const passes = passing(filter);
-  const added = (isMore ? log.slice(firstAfter(log, before.upTo)) : log).filter(passes);
-  const kept = isMore
-    ? before.from === from
-      ? before.lines
-      : before.lines.filter(({ id }) => id >= from)
-    : [];
-  return { filter, from, upTo, lines: kept.length === 0 ? added : kept.concat(added) };
+  const last = log.at(-1);
+  const isSame = before.filter === filter;
+  if (isSame && before.last === last && before.from === from) return before;
+  const searched = isSame ? countUpTo(log, before.last) : 0;
+  const added = log.slice(searched).filter(passing(filter));
+  const kept =
+    searched === 0
+      ? []
+      : before.from === from
+        ? before.lines
+        : before.lines.filter(({ id }) => id >= from);
+  return { filter, from, last, lines: kept.length === 0 ? added : kept.concat(added) };
+}
+
+/**
+ * Returns the number of lines up to this one; 0 if the log does not have it. The log of another
+ * agent has other lines with the same ids. Pure.
+ */
+export function countUpTo(log: readonly Logged[], line: Logged | undefined): number {
+  if (line === undefined) return 0;
+  const count = firstAfter(log, line.id);
+  return log[count - 1] === line ? count : 0;
 }
 
 function passing({ level, component, epoch, text }: LogFilter): (line: Logged) => boolean {

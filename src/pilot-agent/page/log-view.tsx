@@ -1,14 +1,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EpochReport } from '../report/epoch-report.ts';
 import type { Logged } from './page-state.ts';
-import {
-  filtered,
-  firstAfter,
-  levels,
-  type LogFilter,
-  noFilter,
-  unfiltered,
-} from './log-filter.ts';
+import { countUpTo, filtered, levels, type LogFilter, noFilter, unfiltered } from './log-filter.ts';
 import { LogLines } from './log-lines.tsx';
 import { number } from './number-text.ts';
 
@@ -111,10 +104,10 @@ export function LogView({
 /** Returns the components seen so far, sorted by name. */
 function useComponents(log: readonly Logged[]): readonly string[] {
   const components = useRef<readonly string[]>([]);
-  const last = useRef(-1);
+  const last = useRef<Logged | undefined>(undefined);
   return useMemo(() => {
-    const newLines = log.slice(firstAfter(log, last.current));
-    last.current = log.at(-1)?.id ?? -1;
+    const newLines = log.slice(countUpTo(log, last.current));
+    last.current = log.at(-1);
     const distinct = new Set([
       ...components.current,
       ...newLines.map(({ component }) => component),

@@ -142,6 +142,14 @@ describe('the filter of the log', () => {
       bit.lines.filter(({ id }) => id >= 30),
     );
   });
+
+  it('shows nothing of the log of an earlier agent', () => {
+    const [earlier, later] = [lines(41), lines(60)];
+    const shown = filtered(unfiltered, earlier, noFilter);
+    expect(filtered(shown, later, noFilter).lines).toEqual(later);
+    expect(filtered(shown, later, noFilter).lines.every((line) => later.includes(line))).toBe(true);
+    expect(filtered(shown, [], noFilter).lines).toEqual([]);
+  });
 });
 
 describe('the charts', () => {
