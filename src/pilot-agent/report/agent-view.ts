@@ -64,9 +64,8 @@ export function withLiveEvent<Line extends LogReport>(
     case 'epochs':
       return { ...before, epochs: withEpochs(before.epochs, liveEvent.data, kept.epochs) };
     case 'traffic': {
-      const last = before.traffic.at(-1)?.at ?? '';
-      const newer = liveEvent.data.filter(({ at: sampledAt }) => sampledAt > last);
-      return { ...before, traffic: [...before.traffic, ...newer].slice(-kept.traffic) };
+      const traffic = inOrder([...before.traffic, ...liveEvent.data]);
+      return { ...before, traffic: traffic.slice(-kept.traffic) };
     }
     case 'service':
       return { ...before, service: liveEvent.data };
@@ -90,6 +89,19 @@ function withEpochs(
 ): readonly EpochReport[] {
   const byNumber = new Map([...before, ...reports].map((report) => [report.epoch, report]));
   return [...byNumber.values()].sort((left, right) => left.epoch - right.epoch).slice(-most);
+}
+
+/**
+ * Leaves out each report that is not older than all later ones: it was repeated, or the clock of
+ * the agent was set back.
+ */
+function inOrder(reports: readonly TrafficReport[]): readonly TrafficReport[] {
+  const kept: TrafficReport[] = [];
+  for (const report of reports.toReversed()) {
+    const next = kept.at(-1);
+    if (next === undefined || report.at < next.at) kept.push(report);
+  }
+  return kept.reverse();
 }
 
 function withLines<Line extends LogReport>(

@@ -9,7 +9,7 @@ import {
   nothing,
 } from '../../../../src/pilot-agent/page/page-state.ts';
 import { charts } from '../../../../src/pilot-agent/page/traffic-rates.ts';
-import type { LiveEvent } from '../../../../src/pilot-agent/report/live-events.ts';
+import type { LiveEvent, TrafficReport } from '../../../../src/pilot-agent/report/live-events.ts';
 import { aLife, someLines, firstEvents } from '../../../support/browser/agent-life.ts';
 
 const now = Date.parse('2026-11-22T12:00:00.000Z');
@@ -115,6 +115,17 @@ describe('what needs attention', () => {
       ),
     ).toEqual(['Not ready: why', 'a note']);
   });
+});
+
+it('the traffic goes on if the clock of the agent is set back', () => {
+  const [first, second, third] = life.traffic;
+  if (first === undefined || second === undefined || third === undefined) return expect.fail();
+  const event = (...data: readonly TrafficReport[]): LiveEvent => ({ event: 'traffic', data });
+  const before = heard([event(first, second, third)]);
+  const again = { ...second, active: 7 };
+  expect(heard([event(again)], before).traffic).toEqual([first, again]);
+  const repeated = event(first, second, third, again);
+  expect(heard([event(again), repeated], before).traffic).toEqual([first, again]);
 });
 
 describe('the filter of the log', () => {
