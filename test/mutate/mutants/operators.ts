@@ -34,8 +34,8 @@ export const operators: readonly PlacedMutant[] = [
   {
     id: 'operators/poll-limit',
     file: 'operators/poll-until.ts',
-    find: 'scheduler.now() < end',
-    replace: 'scheduler.now() <= end',
+    find: 'scheduler.now() >= end',
+    replace: 'scheduler.now() > end',
   },
   {
     id: 'operators/poll-last',
