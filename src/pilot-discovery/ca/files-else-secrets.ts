@@ -1,4 +1,16 @@
-import { distinctUntilChanged, map, type Observable, of, scan, switchMap } from 'rxjs';
+import {
+  combineLatest,
+  connect,
+  distinctUntilChanged,
+  filter,
+  map,
+  type Observable,
+  scan,
+  startWith,
+  switchMap,
+  take,
+  takeUntil,
+} from 'rxjs';
 import type { AuthorityReading } from './authority-files.ts';
 
 interface Files {
@@ -9,10 +21,15 @@ interface Files {
 
 const unread: Files = { were: 'never valid', reading: { type: 'absent' } };
 
+const areAway = ({ were, reading }: Files): boolean =>
+  were === 'never valid' && reading.type === 'absent';
+
 /**
  * Emits the readings of `files$`, or those of `secret$` while there are no files. If the files have
- * had a valid authority and are gone, they count as missing: `secret$` does not replace them. Cold;
- * completes and errors with its sources.
+ * had a valid authority and are gone, they count as missing: `secret$` does not replace them.
+ *
+ * Broken files leave `secret$` subscribed: it alone knows how long the authority that it gave is
+ * valid, and makes no other root until then. Cold; completes and errors with its sources.
  */
 export function filesElseSecrets(
   files$: Observable<AuthorityReading>,
@@ -26,10 +43,18 @@ export function filesElseSecrets(
       }),
       unread,
     ),
-    map(({ were, reading }) =>
-      were === 'never valid' && reading.type === 'absent' ? undefined : reading,
-    ),
+    connect((state$) => {
+      const used$ = state$.pipe(
+        filter(areAway),
+        take(1),
+        switchMap(() => secret$),
+        takeUntil(state$.pipe(filter(({ were }) => were === 'valid'))),
+        startWith(undefined),
+      );
+      return combineLatest([state$, used$]);
+    }),
+    map(([state, secret]) => (areAway(state) ? secret : state.reading)),
+    filter((reading) => reading !== undefined),
     distinctUntilChanged(),
-    switchMap((reading) => (reading === undefined ? secret$ : of(reading))),
   );
 }

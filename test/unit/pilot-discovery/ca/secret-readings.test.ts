@@ -2,7 +2,7 @@ import { writeHeapSnapshot } from 'node:v8';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Subscription, toArray, firstValueFrom, from } from 'rxjs';
+import { firstValueFrom, from, Subject, type Subscription, toArray } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuthorityReading } from '../../../../src/pilot-discovery/ca/authority-files.ts';
 import { filesElseSecrets } from '../../../../src/pilot-discovery/ca/files-else-secrets.ts';
@@ -227,5 +227,22 @@ describe('filesElseSecrets', () => {
     expect(await emitted(refused('half'), absent)).toEqual([refused('half'), secret]);
     expect(await emitted(absent, authority)).toEqual([secret, authority]);
     expect(await emitted(authority, absent)).toEqual([authority, absent]);
+  });
+
+  it('keeps Secrets that are in use while there are broken files', () => {
+    const emitted: AuthorityReading[] = [];
+    const [files$, secret$] = [new Subject<AuthorityReading>(), new Subject<AuthorityReading>()];
+    subscriptions.push(
+      filesElseSecrets(files$, secret$).subscribe((reading) => emitted.push(reading)),
+    );
+    files$.next(absent);
+    secret$.next(refused('first'));
+    files$.next(refused('half'));
+    secret$.next(refused('second'));
+    expect(secret$.observed).toBe(true);
+    files$.next(absent);
+    expect(emitted).toEqual([refused('first'), refused('half'), refused('second')]);
+    files$.next({ type: 'authority', path: 'folder' } as AuthorityReading);
+    expect(secret$.observed).toBe(false);
   });
 });
