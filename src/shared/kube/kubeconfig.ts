@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseYaml, valueOfYaml } from '../text/parse-yaml.ts';
 import { quickYaml } from '../text/quick-yaml.ts';
@@ -30,11 +31,15 @@ const unsupported = {
 
 /**
  * Returns the access of the current context of these kubeconfigs, as `kubectl` merges them: of two
- * entries with one name the first counts. Rejects with the problem, and its place.
+ * entries with one name the first counts, and a missing file of several is left out. Rejects with
+ * the problem, and its place.
  */
 export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAccess> {
   const files = await Promise.all(
-    paths.map(async (path) => ({ path: resolve(path), fields: await parsed(path) })),
+    (await existing(paths)).map(async (path) => ({
+      path: resolve(path),
+      fields: await parsed(path),
+    })),
   );
   const where = paths.join(':');
   const current =
@@ -84,6 +89,15 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAc
     ...(key !== undefined && { key }),
     ...(servername !== '' && { servername }),
   };
+}
+
+async function existing(paths: readonly string[]): Promise<readonly string[]> {
+  if (paths.length === 1) return paths;
+  const isAbsent = (error: NodeJS.ErrnoException) => error.code === 'ENOENT';
+  const absent = await Promise.all(paths.map((path) => stat(path).then(() => false, isAbsent)));
+  const left = paths.filter((_, index) => absent[index] !== true);
+  if (left.length === 0) throw new Error(`${paths.join(':')}: none of these kubeconfigs exists`);
+  return left;
 }
 
 async function parsed(path: string): Promise<Fields> {

@@ -112,6 +112,19 @@ describe('the access of a kubeconfig', () => {
     await expect(findAccess(path)()).rejects.toThrow(reason);
   });
 
+  it('leaves out a missing file of several, as kubectl does', async () => {
+    const [missing, other] = [join(folder, 'missing'), join(folder, 'other')];
+    expect(await findAccess(`${missing}:${written()}:${other}`)()).toMatchObject({
+      token: 'secret-token',
+    });
+    await expect(findAccess(`${missing}:${other}`)()).rejects.toThrow(
+      `${missing}:${other}: none of these kubeconfigs exists`,
+    );
+    await expect(findAccess(missing)()).rejects.toThrow('the kubeconfig cannot be read');
+    mkdirSync(other);
+    await expect(findAccess(`${written()}:${other}`)()).rejects.toThrow(other);
+  });
+
   it('with an alias that has no anchor is refused as what it is', async () => {
     await expect(findAccess(put('config', 'users: *secret'))()).rejects.toThrow(
       /: it is not a kubeconfig: an alias has no anchor/,
