@@ -106,10 +106,8 @@ function serverOf<Sign>(
   };
   const server = createServer(options, (request, response) => {
     const { socket } = request;
-    idle.remove(socket);
-    response.once('close', () => {
-      if (!socket.destroyed) idle.add(socket);
-    });
+    idle.begin(socket);
+    response.once('close', () => idle.end(socket));
     respond(request, response, route, events);
   });
   server.timeout = stuck;
@@ -127,6 +125,8 @@ function serverOf<Sign>(
  */
 function idleConnections() {
   const since = new Map<Socket, number>();
+  /** How many requests wait for their answers: a client may send several at once. */
+  const unanswered = new Map<Socket, number>();
   const added$ = new Subject<void>();
   let looks = 0;
   const look = (): number => {
@@ -134,16 +134,30 @@ function idleConnections() {
     for (const [socket, first] of since) if (looks - first > timeoutMs / sweep) socket.destroy();
     return since.size;
   };
+  function add(socket: Socket): void {
+    since.set(socket, looks);
+    added$.next();
+    const [oldest] = since.keys();
+    if (since.size > mostConnections) oldest?.destroy();
+  }
   return {
     looks$: sweepUp(added$, sweep, look, asyncScheduler),
-    add(socket: Socket): void {
-      since.set(socket, looks);
-      added$.next();
-      const [oldest] = since.keys();
-      if (since.size > mostConnections) oldest?.destroy();
+    add,
+    begin(socket: Socket): void {
+      since.delete(socket);
+      unanswered.set(socket, (unanswered.get(socket) ?? 0) + 1);
+    },
+    end(socket: Socket): void {
+      const left = (unanswered.get(socket) ?? 1) - 1;
+      if (left > 0) unanswered.set(socket, left);
+      else {
+        unanswered.delete(socket);
+        if (!socket.destroyed) add(socket);
+      }
     },
     remove(socket: Socket): void {
       since.delete(socket);
+      unanswered.delete(socket);
     },
   };
 }

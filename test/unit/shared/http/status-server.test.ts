@@ -276,6 +276,23 @@ describe('statusServer', () => {
     expect(events).toEqual([{ type: 'listening' }, { type: 'quit-requested' }]);
   });
 
+  it('keeps a connection with a request that waits behind an answered one', async () => {
+    let questions = 0;
+    await serve(defer(() => ((questions += 1) === 1 ? of(undefined) : NEVER)));
+    const request = 'GET /healthz/ready HTTP/1.1\r\nHost: x\r\n\r\n';
+    const client = connect(port, '127.0.0.1', () => client.write(request.repeat(2)));
+    await once(client, 'data');
+    await expect.poll(() => questions).toBe(2);
+    // One more than that would cost the oldest idle connection.
+    const others = Array.from({ length: 512 }, () =>
+      connect(port, '127.0.0.1').on('error', () => undefined),
+    );
+    await Promise.all(others.map((other) => once(other, 'connect')));
+    expect((await ask('GET', '/unknown')).status).toBe(404);
+    expect(client.destroyed || client.readableEnded).toBe(false);
+    for (const socket of [client, ...others]) socket.destroy();
+  });
+
   it('closes a connection whose request does not end, however it trickles, and no other', async () => {
     await serve();
     const begun = performance.now();
