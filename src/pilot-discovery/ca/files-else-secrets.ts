@@ -49,9 +49,8 @@ export function filesElseSecrets(
         take(1),
         switchMap(() => secret$),
         takeUntil(state$.pipe(filter(({ were }) => were === 'valid'))),
-        startWith(undefined),
       );
-      return combineLatest([state$, used$]);
+      return combineLatest([state$, used$.pipe(startWith(undefined))]);
     }),
     map(([state, secret]) => (areAway(state) ? secret : state.reading)),
     filter((reading) => reading !== undefined),

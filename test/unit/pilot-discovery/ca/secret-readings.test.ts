@@ -233,7 +233,10 @@ describe('filesElseSecrets', () => {
     const emitted: AuthorityReading[] = [];
     const [files$, secret$] = [new Subject<AuthorityReading>(), new Subject<AuthorityReading>()];
     subscriptions.push(
-      filesElseSecrets(files$, secret$).subscribe((reading) => emitted.push(reading)),
+      filesElseSecrets(files$, secret$).subscribe({
+        next: (reading) => emitted.push(reading),
+        error: fail,
+      }),
     );
     files$.next(absent);
     secret$.next(refused('first'));
