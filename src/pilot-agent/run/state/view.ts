@@ -10,6 +10,7 @@ import type { SourceChange } from '../../../streams/config-source.ts';
 import type { SourceSign } from '../../../streams/readings.ts';
 import type { XdsSummary } from '../../xds-proxy/relay-telemetry.ts';
 import type { AwaitedAuthority } from './awaited-authority.ts';
+import { loggedWarnings } from './logged-warnings.ts';
 import { type Part, type PartFailed, parts, type Trouble } from './part.ts';
 import type { SecretTrouble } from './secret-troubles.ts';
 import type { RuntimeSign } from '../sources/apply-runtime.ts';
@@ -137,7 +138,7 @@ export interface RunView {
   readonly readyAt: number | undefined;
   /** A change was reported, and no reading has followed yet. */
   readonly isChangeReported: boolean;
-  /** The warnings that were logged. */
+  /** The warnings that were logged; the last ones if there are many. */
   readonly warned: ReadonlySet<string>;
   /** How often each part has failed. */
   readonly failures: Readonly<Record<Part, number>>;
@@ -252,7 +253,7 @@ function afterReading(
     runtime: config?.runtime ?? before.runtime,
     sources: sourcesRead(before.sources, config ?? {}, time),
     isChangeReported: false,
-    warned: new Set([...before.warned, ...(config?.warnings ?? [])]),
+    warned: loggedWarnings(before.warned, config?.warnings ?? []),
   };
 }
 
