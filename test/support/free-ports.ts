@@ -34,7 +34,8 @@ function range(): { lowest: number; highest: number } {
     .trim()
     .split(/\s+/)
     .map(Number);
-  if (first > 12_000) return { lowest: 10_000, highest: first - 1 };
+  // The standard of `fetch` forbids 10080, as the last port of its list.
+  if (first > 12_000) return { lowest: 10_081, highest: first - 1 };
   if (last < 64_000) return { lowest: last + 1, highest: 65_535 };
   // These ports are inside the range of the kernel: a collision is possible, but unlikely.
   return { lowest: 20_000, highest: 32_767 };
