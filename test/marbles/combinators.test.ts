@@ -207,6 +207,27 @@ describe('mapped', () => {
   );
 });
 
+describe('mapped, while no content can be made', () => {
+  it(
+    'keeps its reason when the source is read again without a change',
+    marbles((m) => {
+      const turns = ['a', 'b', 'b', 'b'];
+      const polledSource = source('drawn', () => of(turns.shift() ?? 'b'), {
+        every: 3_000,
+        random,
+      });
+      const mappedSource = mapped(polledSource, (content) => {
+        if (content === 'b') throw new Error('no');
+        return text(content).repeat(2);
+      });
+      m.expectObservable(mappedSource.changes$, '^ 11s !');
+      m.expectObservable(
+        givenAt(mappedSource, m.hot(at({ '1s': 'w', '4s': 'w', '7s': 'w', '10s': 'w' }))),
+      ).toBe(at({ '1s': '1', '4s': '2', '7s': '2', '10s': '2' }), { 1: 'aa', 2: 'aa!' });
+    }),
+  );
+});
+
 describe('polled', () => {
   it(
     'looks every 10 s at a source that cannot tell, and has what is new from then on',

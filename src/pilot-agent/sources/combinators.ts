@@ -90,6 +90,16 @@ export function gated(
   return sourceFromEvents(events$, { ...source, scheduler });
 }
 
+interface Projected {
+  readonly how: 'made' | 'kept';
+  readonly contribution: Contribution;
+}
+
+interface Mapped extends Passed {
+  /** The sources that keep their previous contents, because `project` threw. */
+  readonly kept: ReadonlySet<string>;
+}
+
 /**
  * Transforms each content by `project`, for example into one member of a document; undefined for no
  * content. While `project` throws, the previous content stays, and the reason is reported.
@@ -99,31 +109,40 @@ export function mapped(
   project: (content: Content) => Content | undefined,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  function projected(given: Contribution, before: Contribution | undefined): Contribution {
-    if (given.content === undefined) return given;
+  function projected(given: Contribution, before: Contribution | undefined): Projected {
+    if (given.content === undefined) return { how: 'made', contribution: given };
     try {
       const content = project(given.content);
-      return { ...given, content, hash: contentHash(content) };
+      return { how: 'made', contribution: { ...given, content, hash: contentHash(content) } };
     } catch (error) {
-      return {
-        ...given,
-        content: before?.content,
-        hash: before?.hash ?? '',
-        trouble: reasonOf(error),
-      };
+      const kept = { content: before?.content, hash: before?.hash ?? '' };
+      return { how: 'kept', contribution: { ...given, ...kept, trouble: reasonOf(error) } };
     }
   }
   const events$ = follow(source).pipe(
     scan(
-      ({ last }: Passed, event): Passed => {
-        if (event.type !== 'reading') return { last, outputs: [event] };
-        const reading = readingOf(
-          event.reading.config?.map((given, place) => projected(given, last?.config?.[place])) ??
-            [],
+      ({ last, kept }: Mapped, event): Mapped => {
+        if (event.type !== 'reading') {
+          // The source can be read, but its content still cannot be used.
+          const isUseless =
+            event.type === 'source-read' && last !== undefined && kept.has(event.source);
+          return { last, kept, outputs: [isUseless ? { type: 'reading', reading: last } : event] };
+        }
+        const results = (event.reading.config ?? []).map((given, place) =>
+          projected(given, last?.config?.[place]),
         );
-        return { last: reading, outputs: [{ type: 'reading', reading }] };
+        const reading = readingOf(results.map(({ contribution }) => contribution));
+        return {
+          last: reading,
+          kept: new Set(
+            results.flatMap(({ how, contribution }) =>
+              how === 'kept' ? [contribution.source] : [],
+            ),
+          ),
+          outputs: [{ type: 'reading', reading }],
+        };
       },
-      { last: undefined, outputs: [] },
+      { last: undefined, kept: new Set<string>(), outputs: [] },
     ),
     mergeMap(({ outputs: events }) => events),
   );

@@ -13,6 +13,8 @@ export interface SourceStatus {
   readonly use: Use | undefined;
   /** The hash of its content; '' if there is none. */
   readonly hash: string;
+  /** The hash of what was last read. A combinator may change that content, or hold it back. */
+  readonly readHash: string;
   /** Why it cannot be read now, and since when; undefined if it can. */
   readonly trouble: { readonly reason: string; readonly since: number } | undefined;
   /** Why its content is ignored; undefined if the content is used. */
@@ -29,6 +31,7 @@ export type SourceStatuses = ReadonlyMap<string, SourceStatus>;
 const unread = {
   use: undefined,
   hash: '',
+  readHash: '',
   trouble: undefined,
   flaw: undefined,
   readAt: undefined,
@@ -50,14 +53,15 @@ export function afterSourceSign(
     const trouble = { reason: sign.reason, since: status.trouble?.since ?? now };
     return new Map(before).set(sign.source, { ...status, trouble, failures: status.failures + 1 });
   }
-  const isNew = status.hash !== sign.hash;
+  const isNew = status.readHash !== sign.hash;
   return new Map(before).set(sign.source, {
     ...status,
     hash: sign.hash,
+    readHash: sign.hash,
     trouble: undefined,
     readAt: now,
     readings: status.readings + 1,
-    ...(isNew && { changedAt: now, changes: status.changes + Number(status.hash !== '') }),
+    ...(isNew && { changedAt: now, changes: status.changes + Number(status.readHash !== '') }),
   });
 }
 

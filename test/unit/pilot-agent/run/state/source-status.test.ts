@@ -28,6 +28,7 @@ describe('how it stands with a source', () => {
       name: 'url',
       use: undefined,
       hash: 'b',
+      readHash: 'b',
       trouble: { reason: 'refused', since: 3_000 },
       flaw: undefined,
       readAt: 2_000,
@@ -36,6 +37,26 @@ describe('how it stands with a source', () => {
       failures: 2,
       changes: 1,
     });
+  });
+
+  it('counts no change if another content is made of what is read', () => {
+    const mapped = {
+      source: 'url',
+      use: 'envoy',
+      at: '',
+      content: 'A',
+      trouble: undefined,
+    } as const;
+    const readings = [1, 2, 3].reduce(
+      (statuses) =>
+        sourcesRead(
+          afterSourceSign(statuses, read('a'), 1_000),
+          { contributions: [{ ...mapped, hash: 'made of a' }] },
+          2_000,
+        ),
+      after(read('a')),
+    );
+    expect(readings.get('url')).toMatchObject({ readings: 4, changes: 0, changedAt: 0 });
   });
 
   it('is a note of readiness while it cannot be read', () => {
